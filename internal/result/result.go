@@ -1,0 +1,309 @@
+// Package result holds what happened: one schema for every command, versioned.
+//
+// The JSON form is a contract (schema prony.result/1): times in microseconds
+// (_us), sizes in bytes, rates per second, ratios 0 to 1. Keys may be added;
+// those that exist keep their names. Histograms travel whole, as HdrHistogram
+// V2, so that a stored result can be rendered again and merged exactly.
+package result
+
+import (
+	"time"
+
+	"prony/internal/hdr"
+	"prony/internal/plan"
+)
+
+// Schema is the version of the JSON form.
+const Schema = "prony.result/1"
+
+// Verdict says whether a number can be used.
+type Verdict string
+
+const (
+	Valid   Verdict = "valid"
+	Suspect Verdict = "suspect"
+	Invalid Verdict = "invalid"
+)
+
+// Severity of a finding. Only SuspectLevel and InvalidLevel change the verdict.
+type Severity string
+
+const (
+	Info         Severity = "info"
+	Note         Severity = "note"
+	SuspectLevel Severity = "suspect"
+	InvalidLevel Severity = "invalid"
+)
+
+// Run is the result of one trial.
+type Run struct {
+	Schema      string        `json:"schema"`
+	Kind        string        `json:"kind"` // "load", "wrk", "ab"
+	Version     string        `json:"version"`
+	Command     []string      `json:"command,omitempty"`
+	Started     time.Time     `json:"started"`
+	Validity    Validity      `json:"validity"`
+	Bottleneck  *Bottleneck   `json:"bottleneck,omitempty"`
+	Load        Load          `json:"load"`
+	Generator   Generator     `json:"generator"`
+	Services    []Service     `json:"services"`
+	Environment Environment   `json:"environment"`
+	Plan        *plan.Plan    `json:"plan"`
+	Expect      []Expectation `json:"expect,omitempty"`
+	Intervals   []Interval    `json:"intervals"`
+	Warnings    []string      `json:"warnings,omitempty"`
+}
+
+// Validity is the verdict with its reasons.
+type Validity struct {
+	Verdict  Verdict   `json:"verdict"`
+	Findings []Finding `json:"findings"`
+	// NotRun lists rules that lacked an input: unknown is not zero.
+	NotRun []string `json:"not_run,omitempty"`
+}
+
+// Finding is one rule's answer.
+type Finding struct {
+	Rule     string             `json:"rule"`
+	ID       string             `json:"id"` // method rule id, e.g. "G1"
+	Severity Severity           `json:"severity"`
+	Message  string             `json:"message"`
+	Evidence map[string]float64 `json:"evidence,omitempty"`
+	// Threshold is the value that was applied, in the unit of the evidence.
+	Threshold map[string]float64 `json:"threshold,omitempty"`
+	Advice    string             `json:"advice,omitempty"`
+}
+
+// Bottleneck names what ran out.
+type Bottleneck struct {
+	What     string             `json:"what"`
+	Where    string             `json:"where"`
+	Message  string             `json:"message"`
+	Evidence map[string]float64 `json:"evidence,omitempty"`
+}
+
+// Expectation is one goal and whether it was met.
+type Expectation struct {
+	Text   string  `json:"text"`
+	Actual float64 `json:"actual"`
+	Met    bool    `json:"met"`
+	Reason string  `json:"reason,omitempty"`
+}
+
+// Load is what the generator did and saw.
+type Load struct {
+	Model        string      `json:"model"`
+	Protocol     string      `json:"protocol"` // "http/1.1"
+	TLS          *TLS        `json:"tls,omitempty"`
+	Engine       string      `json:"engine"`
+	EngineReason string      `json:"engine_reason,omitempty"`
+	Timestamps   string      `json:"timestamps"`
+	Threads      int         `json:"threads"`
+	Connections  Connections `json:"connections"`
+	// StartedUS is the wall clock start of the window, microseconds since 1970.
+	StartedUS  int64    `json:"started_us"`
+	DurationUS float64  `json:"duration_us"`
+	WarmupUS   float64  `json:"warmup_us,omitempty"`
+	DrainUS    float64  `json:"drain_us,omitempty"`
+	EndedBy    string   `json:"ended_by"` // "duration", "count", "interrupt", "abort", "schedule", "script"
+	Requests   Requests `json:"requests"`
+	// Failures counts failed requests and failed connections by kind.
+	Failures       map[string]int64 `json:"failures"`
+	FailureDetails []Failure        `json:"failure_details,omitempty"`
+	Statuses       map[string]int64 `json:"statuses"`
+	Samples        []Sample         `json:"samples,omitempty"`
+	BytesIn        int64            `json:"bytes_in"`
+	BytesOut       int64            `json:"bytes_out"`
+	BodyBytes      int64            `json:"body_bytes"`
+	// Rate is completions inside the window divided by its length.
+	Rate        float64  `json:"rate"`
+	OfferedRate *float64 `json:"offered_rate"`
+	Latency     Latency  `json:"latency"`
+	// InFlight is the time average of requests in flight over the window.
+	InFlight float64 `json:"in_flight"`
+	// InFlightEdges is the number in flight at the window's two ends, summed.
+	InFlightEdges int64 `json:"in_flight_edges"`
+	// BacklogPeak is the most requests that waited for a connection at once.
+	BacklogPeak int64 `json:"backlog_peak,omitempty"`
+	// SendGapKS is the Kolmogorov-Smirnov distance of the first 1000 send gaps
+	// to the exponential law (Poisson plans only; -1 when not measured).
+	SendGapKS float64 `json:"send_gap_ks"`
+	// PerThreadRate are the 100 ms samples of requests per second of one
+	// thread, as wrk takes them.
+	PerThreadRate Moments `json:"per_thread_rate"`
+	// PerThread is the same series as a histogram of whole requests per second.
+	PerThread *hdr.Histogram `json:"-"`
+	// ReadDelayUS is by how much a reading may come late because the engine
+	// gathered completions (coalesced wait).
+	ReadDelayUS float64 `json:"read_delay_us"`
+	Spun        bool    `json:"spun,omitempty"`
+	// Loopback says that the target answered from this machine.
+	Loopback  bool       `json:"loopback"`
+	Intervals []Interval `json:"intervals"`
+	// Records are requests kept one by one, when the plan asked for them.
+	Records []Record `json:"-"`
+}
+
+// Record is one request. Times in nanoseconds; Start since 1970, the others
+// since Start. Start is the moment its connection was begun (new connection)
+// or its send (reused).
+type Record struct {
+	Start     int64
+	Connect   int64 // connect and TLS; 0 on a reused connection
+	FirstByte int64 // from Start
+	Total     int64 // from Start
+	Status    uint16
+	Kind      FailureKind
+}
+
+// TLS describes the sessions of an https load.
+type TLS struct {
+	Version  string `json:"version"`
+	Cipher   string `json:"cipher"`
+	Full     int64  `json:"full_handshakes"`
+	Resumed  int64  `json:"resumed_handshakes"`
+	KeyBits  int    `json:"key_bits,omitempty"`
+	Curve    string `json:"curve,omitempty"`
+	Verified bool   `json:"verified"`
+}
+
+// Connections is the story of the connections.
+type Connections struct {
+	Asked    int   `json:"asked"`
+	Opened   int   `json:"opened"` // slots that were open at least once
+	Peak     int   `json:"peak"`   // most open at once
+	Connects int64 `json:"connects"`
+	Failed   int64 `json:"failed"`   // attempts that did not open
+	Reopened int64 `json:"reopened"` // connects beyond the first of a slot
+	// ClosedByPeer: ends the peer announced or made; IdleCloses are those that
+	// hit an idle connection, Resent the requests sent again because of one.
+	ClosedByPeer int64     `json:"closed_by_peer"`
+	IdleCloses   int64     `json:"idle_closes"`
+	Resent       int64     `json:"resent"`
+	ConnectTime  Histogram `json:"connect_time"`
+	TLSTime      Histogram `json:"tls_time"`
+}
+
+// Requests is the ledger:
+// asked = completed + failed + cut_off + unsent.
+type Requests struct {
+	Asked     int64 `json:"asked"`
+	Started   int64 `json:"started"`
+	Completed int64 `json:"completed"`
+	Failed    int64 `json:"failed"`
+	CutOff    int64 `json:"cut_off"`
+	Unsent    int64 `json:"unsent"`
+	// Warmup counts requests planned before the window (not in the others).
+	Warmup int64 `json:"warmup"`
+	// WarmupCompleted counts those of them that were answered.
+	WarmupCompleted int64 `json:"warmup_completed"`
+	// InWindow counts answers (of any status) that ended inside the window.
+	InWindow int64 `json:"in_window"`
+	// CutOffOldestUS is the age of the oldest request cut off.
+	CutOffOldestUS float64 `json:"cut_off_oldest_us,omitempty"`
+}
+
+// Balanced reports whether every planned request has exactly one outcome.
+func (r Requests) Balanced() bool {
+	return r.Asked == r.Completed+r.Failed+r.CutOff+r.Unsent
+}
+
+// Latency is three histograms of the successful requests and one of the failed.
+// Response counts from the intended start, Service from the real send, Lag is
+// send minus intended; Dispatch is the generator's own part of Lag.
+type Latency struct {
+	Response Histogram `json:"response"`
+	Service  Histogram `json:"service"`
+	Lag      Histogram `json:"lag"`
+	Dispatch Histogram `json:"dispatch"`
+	// FirstByte counts from the real send to the first byte of the answer.
+	FirstByte Histogram `json:"first_byte"`
+	Failed    Histogram `json:"failed"`
+}
+
+// Sample is one kept response head of a status class.
+type Sample struct {
+	Status int    `json:"status"`
+	Head   string `json:"head"`
+}
+
+// Interval is one second (or less, at the end) of a load, counted by the
+// moment of completion. Requests of the warm-up are marked.
+type Interval struct {
+	StartUS   float64 `json:"start_us"` // from the start of the window; negative in warm-up
+	LengthUS  float64 `json:"length_us"`
+	Warmup    bool    `json:"warmup,omitempty"`
+	Started   int64   `json:"started"`
+	Planned   int64   `json:"planned"`
+	Completed int64   `json:"completed"`
+	Failed    int64   `json:"failed"`
+	BytesIn   int64   `json:"bytes_in"`
+	InFlight  int64   `json:"in_flight"`
+	Response  Packed  `json:"response"`
+	Service   Packed  `json:"service"`
+	Lag       Packed  `json:"lag"`
+	Errors    Packed  `json:"errors"`
+}
+
+// Generator is the cost and the health of the load generator.
+type Generator struct {
+	CPUUS           float64 `json:"cpu_us"`
+	CPUUSPerRequest float64 `json:"cpu_us_per_request"`
+	MaxRSSBytes     int64   `json:"max_rss_bytes"`
+	// CPUs is how many cores this process may use: affinity and quota.
+	CPUs float64 `json:"cpus"`
+	// PeakBusy and MeanBusy are CPU use over the window's seconds, as a share
+	// of CPUs; PeakThreadBusy of the busiest worker thread, as a share of one
+	// core; FullSeconds the share of seconds with use above the limit of G1.
+	MeanBusy       float64   `json:"mean_busy"`
+	PeakBusy       float64   `json:"peak_busy"`
+	PeakThreadBusy float64   `json:"peak_thread_busy"`
+	BusySeries     []float64 `json:"busy_series,omitempty"`
+	ThreadSeries   []float64 `json:"thread_series,omitempty"`
+	CoreSeries     []float64 `json:"core_series,omitempty"` // busiest core of the host
+	SoftIRQ        float64   `json:"softirq_peak_core"`
+	GCCPUShare     float64   `json:"gc_cpu_share"`
+	GCPauseP99US   float64   `json:"gc_pause_p99_us"`
+	SchedP99US     float64   `json:"sched_latency_p99_us"`
+	OpenFiles      int64     `json:"open_files_peak"`
+	FileLimit      int64     `json:"file_limit"`
+	PortsUsed      int64     `json:"ports_used_peak"`
+	Ports          int64     `json:"ports"`
+	HostBusy       float64   `json:"host_busy"`
+	Steal          float64   `json:"steal"`
+	ClockReadNS    float64   `json:"clock_read_ns"`
+	ClockSource    string    `json:"clock_source"`
+}
+
+// Service is what a target cost; filled where it can be observed.
+type Service struct {
+	Name            string  `json:"name"`
+	Instance        int     `json:"instance"`
+	CPUUSPerRequest float64 `json:"cpu_us_per_request"`
+	MaxRSSBytes     int64   `json:"max_rss_bytes"`
+	ThrottledRatio  float64 `json:"throttled_ratio"`
+}
+
+// Environment is the machine the generator ran on.
+type Environment struct {
+	OS       string            `json:"os"`
+	Kernel   string            `json:"kernel"`
+	Arch     string            `json:"arch"`
+	CPUModel string            `json:"cpu_model"`
+	CPUs     int               `json:"cpus"`
+	Memory   int64             `json:"memory_bytes"`
+	Go       string            `json:"go"`
+	Hostname string            `json:"hostname"`
+	Sysctl   map[string]string `json:"sysctl,omitempty"`
+}
+
+// Moments are count, mean, deviation and extremes of a small series, with the
+// share of values within one deviation of the mean.
+type Moments struct {
+	Count  int64   `json:"count"`
+	Mean   float64 `json:"mean"`
+	StDev  float64 `json:"stdev"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	Within float64 `json:"within_stdev"`
+}
