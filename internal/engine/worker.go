@@ -1,0 +1,486 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"prony/internal/evloop"
+	"prony/internal/hdr"
+	"prony/internal/httpwire"
+	"prony/internal/plan"
+	"prony/internal/result"
+	"prony/internal/scenario"
+	"prony/internal/schedule"
+)
+
+// worker owns a share of the load: connections, timetable, histograms, loop.
+// Only its own thread touches it while it runs.
+type worker struct {
+	r      *run
+	id, of int
+	tid    int
+
+	loop   evloop.Loop
+	gather evloop.Gatherer
+	parser *httpwire.Parser
+	random schedule.SplitMix64
+	script scenario.Script
+	wants  scenario.Wants
+	plain  []byte // decrypted bytes, for TLS
+
+	conns    []conn
+	stamps   []stamp // depth per connection
+	captures []*capture
+	depth    int
+	pools    []pool
+	sources  []*evloop.Address
+	timers   timers
+
+	toOpen     ring[int32]
+	opening    int // connects and handshakes under way
+	openBudget float64
+	openAt     int64 // when openBudget was brought up to date
+	unresolved int   // first connects without an outcome
+
+	table  *schedule.Timetable
+	index  int64 // of the table's next arrival in the global plan
+	queued int64 // requests waiting for a connection
+	ticket int64 // claimed of an exact count
+
+	started   bool
+	stopping  bool // no new requests
+	exhausted bool
+	drainEnd  int64
+	boundary  int64 // of the current interval
+	nextTurn  int64
+	scanEvery int64
+	slack     int64 // spin this long before a planned send
+
+	inFlight int64 // planned and unfinished
+	area     float64
+	flowedAt int64
+	edges    int64
+	edgeDone bool
+
+	tally *tally
+	spare chan *tally
+
+	story story
+}
+
+// story is what a worker remembers beyond intervals.
+type story struct {
+	conns        result.Connections
+	open         int
+	asked        int64
+	cutOff       int64
+	cutOffOldest int64
+	unsent       int64
+	warmup       int64
+	warmupDone   int64
+	backlogPeak  int64
+	statuses     [1000]int64
+	kinds        [result.FailureKinds]int64
+	details      []result.Failure
+	samples      []result.Sample
+	sampled      [10]bool
+	lastDone     int64
+	connectTime  *hdr.Histogram
+	tlsTime      *hdr.Histogram
+	tls          tlsStory
+	perThread    *hdr.Histogram
+	rateAt       int64
+	rateCount    int64
+	dispatched   []int64 // first dispatch times of the window, for the KS check
+	records      []result.Record
+	inARow       int64 // failures without a success between them
+	spun         bool
+	gathered     time.Duration // the longest gathering wait that was in force
+}
+
+const (
+	ksSends     = 1000
+	turnPeriod  = int64(100 * time.Millisecond)
+	secondNS    = int64(time.Second)
+	maxDetails  = 64
+	maxOpening  = 256
+	gatherMost  = 50 * time.Microsecond
+	gatherConns = 16
+	spinConns   = 4
+)
+
+func newWorker(r *run, id, of int) (*worker, error) {
+	l := &r.load
+	w := &worker{r: r, id: id, of: of, depth: max(l.Pipeline, 1), index: int64(id),
+		random: schedule.SplitMix64(l.Seed + uint64(id)*0x9e3779b97f4a7c15), drainEnd: math.MaxInt64,
+		boundary: math.MaxInt64, tally: newTally(), spare: make(chan *tally, 1)}
+	w.spare <- newTally()
+	w.parser = httpwire.NewParser(httpwire.Limits{HeaderBytes: l.MaxHeader, BodyBytes: l.MaxBody})
+	w.parser.KeepHead = true
+	h := func() *hdr.Histogram { return hdr.MustNew(hdr.Config{}) }
+	w.story.connectTime, w.story.tlsTime = h(), h()
+	w.story.perThread = hdr.MustNew(hdr.Config{Lowest: 1, Highest: 1e9, Digits: 3})
+	w.scanEvery = scanPeriod(l.Timeouts)
+	if l.Model == plan.Open {
+		w.table = l.Arrivals.Shard(id, of)
+	}
+	if l.Record > 0 {
+		w.story.records = make([]result.Record, 0, min(share(l.Record, id, of), 1<<16))
+	}
+	var err error
+	if w.sources, err = sources(l); err != nil {
+		return nil, err
+	}
+	if err := w.setScript(); err != nil {
+		return nil, err
+	}
+	w.layOut()
+	r.ready.Add(1)
+	return w, nil
+}
+
+// share is part k of n of a total, remainders spread over the first parts.
+func share(total int64, k, n int) int64 {
+	part := total / int64(n)
+	if int64(k) < total%int64(n) {
+		part++
+	}
+	return part
+}
+
+// scanPeriod is how often timeouts are looked for: a twentieth of the shortest.
+func scanPeriod(t plan.Timeouts) int64 {
+	shortest := min(t.Connect, t.TLS, t.Request)
+	return int64(min(max(shortest/20, time.Millisecond), 100*time.Millisecond))
+}
+
+func (w *worker) setScript() error {
+	if w.r.opts.Script == nil {
+		return nil
+	}
+	w.script = w.r.opts.Script(w.id)
+	w.wants = w.script.Wants()
+	if w.wants.Batch > 1 {
+		w.depth = w.wants.Batch
+	}
+	if w.wants.Response {
+		w.captures = make([]*capture, 0)
+	}
+	return nil
+}
+
+// layOut divides this worker's connections among the targets.
+func (w *worker) layOut() {
+	mine := share(int64(w.r.load.Connections), w.id, w.of)
+	w.conns = make([]conn, max(mine, 1))
+	w.stamps = make([]stamp, len(w.conns)*w.depth)
+	if w.captures != nil {
+		w.captures = make([]*capture, len(w.conns))
+	}
+	w.conns = w.conns[:mine]
+	left, slot := mine, int32(0)
+	for i, t := range w.r.targets {
+		n := int64(math.Round(t.share * float64(mine)))
+		n = min(max(n, 1), left)
+		if i == len(w.r.targets)-1 {
+			n = left
+		}
+		left -= n
+		p := pool{target: t, addrs: t.addrs}
+		for range n {
+			w.conns[slot].target = uint16(i)
+			w.conns[slot].addr = uint16(int(slot)*w.of + w.id)
+			p.unopened.push(slot)
+			slot++
+		}
+		w.pools = append(w.pools, p)
+	}
+}
+
+// run is the whole life of the worker.
+func (w *worker) run() (err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w.tid = threadID()
+	defer w.signOff()
+	if err = w.openLoop(); err != nil {
+		w.r.ready.Done()
+		w.r.end("engine", w.r.clock())
+		return err
+	}
+	defer func() {
+		w.stopHandshakes()
+		if e := w.loop.Release(); err == nil && e != nil {
+			err = fmt.Errorf("release event loop: %w", e)
+		}
+	}()
+	w.preopen()
+	w.r.ready.Done()
+	if err = w.awaitStart(); err != nil {
+		return err
+	}
+	w.begin()
+	for !w.finished() {
+		if err = w.loop.Wait(w.until()); err != nil {
+			w.r.end("engine", w.loop.Now())
+			return fmt.Errorf("worker %d: wait for events: %w", w.id, err)
+		}
+		w.dispatch(w.loop.Now())
+	}
+	w.close()
+	return nil
+}
+
+func (w *worker) openLoop() error {
+	o := evloop.Options{Slots: max(len(w.conns), 1), KernelTimestamps: w.r.load.Timestamps == plan.KernelTimestamps}
+	if n := len(w.conns); n > 0 && n < spinConns && w.table == nil {
+		o.Spin = breakEven()
+	}
+	w.slack = spinSlack(w.r)
+	var err error
+	if w.loop, err = w.r.opts.open(w.r.kind, o, w); err != nil {
+		return fmt.Errorf("worker %d: %w", w.id, err)
+	}
+	if len(w.conns) >= gatherConns {
+		w.gather, _ = w.loop.(evloop.Gatherer)
+	}
+	return nil
+}
+
+// preopen opens the connections and waits for the outcome of the first try of
+// each. In the open model some are left to be opened on demand.
+func (w *worker) preopen() {
+	now := w.loop.Now()
+	w.openAt, w.openBudget = now, 1
+	first := math.MaxInt
+	if w.table != nil {
+		first = max(64/w.of, 1)
+	}
+	for i := range w.pools {
+		p := &w.pools[i]
+		for n := 0; n < first && p.unopened.len() > 0; n++ {
+			w.wantOpen(p.unopened.pop())
+			w.unresolved++
+		}
+	}
+	limit := now + int64(w.r.load.Timeouts.Connect+w.r.load.Timeouts.TLS)
+	for w.unresolved > 0 && now < min(limit, w.r.endAt.Load()) {
+		w.openSome(now)
+		if w.loop.Wait(now+int64(2*time.Millisecond)) != nil {
+			return
+		}
+		now = w.loop.Now()
+		w.fire(now)
+		w.scanDue(now)
+	}
+}
+
+// awaitStart keeps the connections until all workers are ready.
+func (w *worker) awaitStart() error {
+	for {
+		at := w.r.startAt.Load()
+		now := w.loop.Now()
+		if at != 0 && now >= at || now >= w.r.endAt.Load() {
+			return nil
+		}
+		until := now + int64(time.Millisecond)
+		if at != 0 {
+			until = at
+		}
+		if err := w.loop.Wait(until); err != nil {
+			w.r.end("engine", w.loop.Now())
+			return fmt.Errorf("worker %d: wait for the start: %w", w.id, err)
+		}
+	}
+}
+
+// begin starts the load on the connections that are open.
+func (w *worker) begin() {
+	start := w.r.startAt.Load()
+	if start == 0 { // ended before it began
+		start = w.loop.Now()
+	}
+	w.started = true
+	w.flowedAt = start
+	w.tally.index, w.tally.from = floorDiv(start-w.r.windowAt, secondNS), start
+	w.boundary = w.r.windowAt + (w.tally.index+1)*secondNS
+	w.story.rateAt = start
+	w.nextTurn = start + min(turnPeriod, w.scanEvery)
+	for i := range w.conns {
+		c := &w.conns[i]
+		c.freeAt = start + w.pause()
+		if c.state == stateReady {
+			w.fill(int32(i), w.loop.Now())
+		}
+	}
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// until is when the worker has to act next.
+func (w *worker) until() int64 {
+	until := min(w.nextTurn, w.boundary)
+	if at, ok := w.timers.next(); ok {
+		until = min(until, at)
+	}
+	if w.table != nil && !w.stopping {
+		if at, ok := w.table.Peek(); ok {
+			until = min(until, w.r.startAt.Load()+at-w.slack)
+		}
+	}
+	if end := w.r.endAt.Load(); !w.stopping {
+		until = min(until, end)
+	}
+	if w.stopping {
+		until = min(until, w.drainEnd)
+	}
+	return until
+}
+
+// dispatch does what is due now.
+func (w *worker) dispatch(now int64) {
+	w.flow(now)
+	if now >= w.boundary {
+		w.rotate(now)
+	}
+	w.fire(now)
+	if w.table != nil {
+		w.arrive(now)
+	}
+	if w.toOpen.len() > 0 {
+		w.openSome(now)
+	}
+	if now >= w.nextTurn {
+		w.turn(now)
+	}
+	if !w.stopping && now >= w.r.endAt.Load() {
+		w.stop(now)
+	}
+}
+
+// turn is the housekeeping that can wait some milliseconds.
+func (w *worker) turn(now int64) {
+	w.nextTurn = now + min(turnPeriod, w.scanEvery)
+	w.scanDue(now)
+	if now-w.story.rateAt >= turnPeriod {
+		w.sampleRate(now)
+		w.adapt()
+	}
+	if w.script != nil && w.wants.Stopped != nil && w.wants.Stopped() {
+		w.stop(now)
+	}
+}
+
+// adapt sets how long the loop may gather answers: a twentieth of the median
+// latency, so that it stays invisible in it, and at most 50 us.
+func (w *worker) adapt() {
+	if w.gather == nil || w.tally.service.Count() < 100 {
+		return
+	}
+	wait := min(gatherMost, time.Duration(w.tally.service.Value(hdr.P50))/20).Truncate(time.Microsecond)
+	w.gather.Gather(wait, max(int(w.inFlight-w.queued)/2, 1))
+	w.story.gathered = max(w.story.gathered, wait)
+}
+
+func (w *worker) sampleRate(now int64) {
+	took := now - w.story.rateAt
+	w.story.perThread.Record(w.story.rateCount * secondNS / took)
+	w.story.rateAt, w.story.rateCount = now, 0
+}
+
+// stop ends the planning and starts the drain.
+func (w *worker) stop(now int64) {
+	if w.stopping {
+		return
+	}
+	w.flow(now)
+	w.stopping = true
+	w.edge()
+	drain := int64(w.r.load.Drain)
+	if why := w.r.endedBy.Load(); why != nil {
+		if *why == overload {
+			w.giveUp()
+		} else {
+			drain = min(drain, int64(500*time.Millisecond))
+		}
+	}
+	w.drainEnd = now + max(drain, 0)
+}
+
+func (w *worker) edge() {
+	if !w.edgeDone {
+		w.edgeDone = true
+		w.edges += w.inFlight
+	}
+}
+
+// finished reports whether nothing is left to do.
+func (w *worker) finished() bool {
+	if w.exhausted && !w.stopping && w.inFlight == 0 {
+		return true
+	}
+	return w.stopping && (w.inFlight == 0 || w.loop.Now() >= w.drainEnd)
+}
+
+// close cuts off what is still in flight and hands the last interval over.
+func (w *worker) close() {
+	now := w.loop.Now()
+	w.flow(now)
+	w.edge()
+	w.cutOff(now)
+	if s, ok := w.loop.(interface{ Spun() bool }); ok {
+		w.story.spun = s.Spun()
+	}
+	w.tally.to = now
+}
+
+// signOff hands over the last tally, whatever happened before.
+func (w *worker) signOff() {
+	w.tally.inFlight, w.tally.open = w.inFlight, int64(w.story.open)
+	w.r.collect.in <- delivery{w.id, w.tally, true}
+}
+
+// flow keeps the time integral of requests in flight inside the window.
+func (w *worker) flow(now int64) {
+	from, to := max(w.flowedAt, w.r.windowAt), min(now, w.r.endAt.Load())
+	if to > from {
+		w.area += float64(w.inFlight) * float64(to-from)
+	}
+	w.flowedAt = now
+}
+
+// rotate ends the interval: the full tally goes to the collector, an empty one
+// takes its place. If the collector has not given one back the interval is
+// merged with the next, and that is counted.
+func (w *worker) rotate(now int64) {
+	index := floorDiv(now-w.r.windowAt, secondNS)
+	if w.tally.index < 0 && index >= 0 {
+		w.edges += w.inFlight
+	}
+	boundary := w.r.windowAt + index*secondNS
+	w.boundary = boundary + secondNS
+	var next *tally
+	select {
+	case next = <-w.spare:
+	default:
+		if w.tally.index < 0 && index >= 0 {
+			next = newTally() // warm-up must not mix with the window
+			break
+		}
+		w.tally.merged++
+		return
+	}
+	full := w.tally
+	full.to, full.inFlight, full.open = boundary, w.inFlight, int64(w.story.open)
+	next.index, next.from = index, boundary
+	w.tally = next
+	w.r.collect.in <- delivery{w.id, full, false}
+}
