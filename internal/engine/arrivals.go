@@ -33,7 +33,6 @@ func (w *worker) arrived(planned, now int64) {
 	if now >= w.boundary {
 		w.rotate(now)
 	}
-	w.flow(now)
 	p := w.choosePool()
 	t := want{planned: planned, taken: now, item: p.target.mix.Draw(&w.random)}
 	w.plan(planned)
@@ -137,7 +136,7 @@ func (w *worker) cutOff(now int64) {
 		}
 		for p.queue.len() > 0 {
 			t := p.queue.pop()
-			w.inFlight--
+			w.leave(t.planned, now)
 			if t.planned >= w.r.windowAt {
 				w.story.unsent++
 			}
@@ -146,7 +145,7 @@ func (w *worker) cutOff(now int64) {
 }
 
 func (w *worker) cut(planned, now int64) {
-	w.inFlight--
+	w.leave(planned, now)
 	if planned < w.r.windowAt {
 		return
 	}

@@ -18,7 +18,7 @@ type collector struct {
 	begun     bool
 	total     *tally // of the window
 	intervals []result.Interval
-	progress  Progress
+	progress  result.Progress
 }
 
 type delivery struct {

@@ -37,24 +37,13 @@ type Options struct {
 	// Script makes a worker's script; nil: none.
 	Script func(worker int) scenario.Script
 	// Progress hears of every finished interval; it must not block for long.
-	Progress func(Progress)
+	Progress func(result.Progress)
 	// Started hears the thread ids of the workers (0 where not known), once.
 	Started func(threads []int)
 	// open replaces the event loop and its clock in tests.
 	open func(k evloop.Kind, o evloop.Options, h evloop.Handler) (evloop.Loop, error)
 	// now replaces the clock in tests.
 	now func() int64
-}
-
-// Progress is the state of a load at the end of an interval.
-type Progress struct {
-	Elapsed   time.Duration // of warm-up and window
-	Total     time.Duration // planned; 0 when the load ends by count
-	Open      int           // connections open
-	Asked     int64         // so far, inside the window
-	Completed int64
-	Failed    int64
-	Interval  result.Interval
 }
 
 // UnreachableError says that not a single connection could be opened: there

@@ -63,7 +63,7 @@ func (w *worker) badAnswer(slot int32, c *conn, err error, now int64) {
 func (w *worker) failHead(slot int32, c *conn, kind result.FailureKind, phase string, err error, now int64) {
 	s := *w.stampAt(slot, c, 0)
 	w.pop(c)
-	w.inFlight--
+	w.leave(s.planned, now)
 	w.failStamp(s.planned, kind, phase, err, w.pools[c.target].target.origin, now)
 	if w.table == nil {
 		c.freeAt = now
@@ -73,17 +73,14 @@ func (w *worker) failHead(slot int32, c *conn, kind result.FailureKind, phase st
 // failWant fails a request that never got a connection. It is still in flight
 // by the books.
 func (w *worker) failWant(t want, kind result.FailureKind, phase string, err error, what string, now int64) {
-	w.inFlight--
+	w.leave(t.planned, now)
 	w.failStamp(t.planned, kind, phase, err, what, now)
 }
 
 // failStamp puts a failure into the books. Those of the warm-up are noted but
 // not counted.
 func (w *worker) failStamp(planned int64, kind result.FailureKind, phase string, err error, what string, now int64) {
-	w.story.inARow++
-	if limit := w.r.load.AbortAfter; limit > 0 && w.story.inARow >= max(limit/int64(w.of), 1) {
-		w.r.end("abort", now)
-	}
+	w.countInARow(kind, now)
 	if planned < w.r.windowAt && w.tally.index >= 0 {
 		return
 	}
@@ -93,6 +90,19 @@ func (w *worker) failStamp(planned int64, kind result.FailureKind, phase string,
 		w.story.kinds[kind]++
 	}
 	w.note(kind, phase, err, what)
+}
+
+// countInARow ends the load after too many requests in a row that got no
+// answer at all. An error status is an answer.
+func (w *worker) countInARow(kind result.FailureKind, now int64) {
+	if kind == result.HTTPStatus || kind == result.BodyDiffers {
+		w.story.inARow = 0
+		return
+	}
+	w.story.inARow++
+	if limit := w.r.load.AbortAfter; limit > 0 && w.story.inARow >= max(limit/int64(w.of), 1) {
+		w.r.end("abort", now)
+	}
 }
 
 // note keeps one example of each kind, phase and errno, and counts them.

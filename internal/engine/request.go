@@ -200,7 +200,7 @@ func (w *worker) Sent(slot int32, at int64) {
 		s.sent = at
 	}
 	c.sending = false
-	if w.depth > 1 && int(c.n) < w.depth {
+	if int(c.n) < w.depth {
 		w.fill(slot, at)
 	}
 }
@@ -222,7 +222,6 @@ func (w *worker) answers(slot int32, c *conn, p []byte, at int64) {
 	if at != 0 {
 		end = at
 	}
-	w.flow(now)
 	if now >= w.boundary {
 		w.rotate(now)
 	}
@@ -284,7 +283,7 @@ func (w *worker) complete(slot int32, c *conn, end, now int64) {
 	kind := w.judge(slot, c)
 	w.pop(c)
 	c.answers++
-	w.inFlight--
+	w.leave(s.planned, end)
 	w.story.rateCount++
 	w.story.lastDone = end
 	w.sample(status)

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -30,6 +31,7 @@ type target struct {
 	tls    *tls.Config
 	mix    *scenario.Mix
 	share  float64
+	upTo   int // the number of the first connection that is the next target's
 }
 
 // resolve groups the requests by origin, looks the names up and encodes the
@@ -58,7 +60,40 @@ func resolve(ctx context.Context, l *plan.Load, _ bool) ([]*target, error) {
 		t.share = scenario.Share(groups[key]) / total
 		targets = append(targets, t)
 	}
-	return targets, nil
+	return targets, divide(targets, l)
+}
+
+// divide gives each target its share of the connections, and at least one. In
+// the open model it takes away threads that would lack a connection to some
+// target: any of them may have to send there.
+func divide(targets []*target, l *plan.Load) error {
+	left := l.Connections
+	if left < len(targets) {
+		return fmt.Errorf("%d connections for %d origins: want at least one for each", left, len(targets))
+	}
+	for i, t := range targets {
+		after := len(targets) - 1 - i
+		n := left
+		if after > 0 {
+			n = min(max(int(math.Round(t.share*float64(l.Connections))), 1), left-after)
+		}
+		left -= n
+		t.upTo = l.Connections - left
+		if l.Model == plan.Open {
+			l.Threads = min(l.Threads, n)
+		}
+	}
+	return nil
+}
+
+// own copies addresses for a worker: they keep the kernel's form of themselves,
+// made on first use, and are not for sharing between threads.
+func own(shared []*evloop.Address) []*evloop.Address {
+	list := make([]*evloop.Address, len(shared))
+	for i, a := range shared {
+		list[i] = &evloop.Address{TCP: a.TCP, Unix: a.Unix}
+	}
+	return list
 }
 
 func newTarget(ctx context.Context, l *plan.Load, origin string, requests []plan.Request) (*target, error) {

@@ -28,7 +28,8 @@ type worker struct {
 	random schedule.SplitMix64
 	script scenario.Script
 	wants  scenario.Wants
-	plain  []byte // decrypted bytes, for TLS
+	dial   *evloop.Address // the script's choice for this worker
+	plain  []byte          // decrypted bytes, for TLS
 
 	conns    []conn
 	stamps   []stamp // depth per connection
@@ -60,7 +61,6 @@ type worker struct {
 
 	inFlight int64 // planned and unfinished
 	area     float64
-	flowedAt int64
 	edges    int64
 	edgeDone bool
 
@@ -168,10 +168,17 @@ func (w *worker) setScript() error {
 	if w.wants.Response {
 		w.captures = make([]*capture, 0)
 	}
+	if w.wants.Dial != "" {
+		var err error
+		if w.dial, err = evloop.ParseAddress(w.wants.Dial); err != nil {
+			return fmt.Errorf("script's address of thread %d: %w", w.id, err)
+		}
+	}
 	return nil
 }
 
-// layOut divides this worker's connections among the targets.
+// layOut takes this worker's connections: every of-th of all, which the targets
+// have divided among them.
 func (w *worker) layOut() {
 	mine := share(int64(w.r.load.Connections), w.id, w.of)
 	w.conns = make([]conn, max(mine, 1))
@@ -180,18 +187,15 @@ func (w *worker) layOut() {
 		w.captures = make([]*capture, len(w.conns))
 	}
 	w.conns = w.conns[:mine]
-	left, slot := mine, int32(0)
+	slot, number := int32(0), w.id // of a connection, here and among all
 	for i, t := range w.r.targets {
-		n := int64(math.Round(t.share * float64(mine)))
-		n = min(max(n, 1), left)
-		if i == len(w.r.targets)-1 {
-			n = left
+		p := pool{target: t, addrs: own(t.addrs)}
+		if w.dial != nil {
+			p.addrs = []*evloop.Address{w.dial}
 		}
-		left -= n
-		p := pool{target: t, addrs: t.addrs}
-		for range n {
+		for ; number < t.upTo; number += w.of {
 			w.conns[slot].target = uint16(i)
-			w.conns[slot].addr = uint16(int(slot)*w.of + w.id)
+			w.conns[slot].addr = uint16(number)
 			p.unopened.push(slot)
 			slot++
 		}
@@ -303,7 +307,6 @@ func (w *worker) begin() {
 		start = w.loop.Now()
 	}
 	w.started = true
-	w.flowedAt = start
 	w.tally.index, w.tally.from = floorDiv(start-w.r.windowAt, secondNS), start
 	w.boundary = w.r.windowAt + (w.tally.index+1)*secondNS
 	w.story.rateAt = start
@@ -347,7 +350,6 @@ func (w *worker) until() int64 {
 
 // dispatch does what is due now.
 func (w *worker) dispatch(now int64) {
-	w.flow(now)
 	if now >= w.boundary {
 		w.rotate(now)
 	}
@@ -401,7 +403,6 @@ func (w *worker) stop(now int64) {
 	if w.stopping {
 		return
 	}
-	w.flow(now)
 	w.stopping = true
 	w.edge()
 	drain := int64(w.r.load.Drain)
@@ -433,7 +434,6 @@ func (w *worker) finished() bool {
 // close cuts off what is still in flight and hands the last interval over.
 func (w *worker) close() {
 	now := w.loop.Now()
-	w.flow(now)
 	w.edge()
 	w.cutOff(now)
 	if s, ok := w.loop.(interface{ Spun() bool }); ok {
@@ -448,13 +448,14 @@ func (w *worker) signOff() {
 	w.r.collect.in <- delivery{w.id, w.tally, true}
 }
 
-// flow keeps the time integral of requests in flight inside the window.
-func (w *worker) flow(now int64) {
-	from, to := max(w.flowedAt, w.r.windowAt), min(now, w.r.endAt.Load())
-	if to > from {
-		w.area += float64(w.inFlight) * float64(to-from)
+// leave ends a request's time in flight. Its overlap with the window, from its
+// intended start, is its part of the time integral of requests in flight; so
+// the sum is exact, which Little's law needs.
+func (w *worker) leave(planned, at int64) {
+	w.inFlight--
+	if from, to := max(planned, w.r.windowAt), min(at, w.r.endAt.Load()); to > from {
+		w.area += float64(to - from)
 	}
-	w.flowedAt = now
 }
 
 // rotate ends the interval: the full tally goes to the collector, an empty one

@@ -5,14 +5,16 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 )
 
 // Address is where to connect to or from: a TCP address or a unix socket path.
+// Loops on several threads may share one; it must not change once it was used.
 type Address struct {
 	TCP  netip.AddrPort
 	Unix string
 
-	raw raw // the kernel's form, made on first use
+	raw atomic.Pointer[raw] // the kernel's form, made on first use
 }
 
 // String returns "host:port" or "unix:/path".

@@ -196,7 +196,7 @@ func peerHears(t *testing.T, kind evloop.Kind) {
 
 func release(t *testing.T, kind evloop.Kind) {
 	to, got := accepted(t, 200)
-	goroutines := runtime.NumGoroutine()
+	goroutines, large := runtime.NumGoroutine(), make([]byte, more)
 	for round := range 20 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			watchdog := time.AfterFunc(patience, func() { panic("Release hangs") })
@@ -204,7 +204,7 @@ func release(t *testing.T, kind evloop.Kind) {
 			before := descriptors(t)
 			r := newRig(t, kind, evloop.Options{Slots: 5})
 			r.openAll(4, to)
-			r.send(0, pattern(more, 9))
+			r.send(0, large)
 			r.send(1, []byte("queued"))
 			r.open(4, to) // connecting, or just connected
 			if round%2 == 1 {

@@ -86,8 +86,10 @@ func waitForever(t *testing.T, kind evloop.Kind) {
 			t.Fatal(err)
 		}
 	})
-	if got < evloop.MaxWait/2 || got > 3*evloop.MaxWait {
-		t.Errorf("an empty Wait(Forever) takes %v, want about %v", got, evloop.MaxWait)
+	// The runtime's signals may end a wait early: there is no lower bound but
+	// that it waits at all.
+	if got < time.Millisecond || got > 2*evloop.MaxWait {
+		t.Errorf("an empty Wait(Forever) takes %v, want up to %v", got, evloop.MaxWait)
 	}
 	if got := r.rounds(21, serve(t, echo)); got > evloop.MaxWait/2 {
 		t.Errorf("Wait(Forever) with an answer coming takes %v", got)

@@ -224,10 +224,27 @@ func (l *epollLoop) tellFailed() {
 	for i := 0; i < len(l.failed); i++ {
 		f := l.failed[i]
 		if l.conns[f.slot].gen == f.gen {
-			l.h.Gone(f.slot, f.err)
+			l.lost(f.slot, f.err)
 		}
 	}
 	l.failed = l.failed[:0]
+}
+
+// lost tells that a send failed, after what the peer said before that: a
+// server may refuse a request with an answer and close without reading it all.
+func (l *epollLoop) lost(slot int32, err syscall.Errno) {
+	gen := l.conns[slot].gen
+	for {
+		n, at, errno := l.recv(int(l.conns[slot].fd))
+		if errno != 0 || n == 0 {
+			break
+		}
+		l.h.Data(slot, l.buf[:n], at)
+		if l.conns[slot].gen != gen {
+			return
+		}
+	}
+	l.h.Gone(slot, err)
 }
 
 func (l *epollLoop) handle(ev *unix.EpollEvent) {
@@ -271,7 +288,7 @@ func (l *epollLoop) flush(slot int32, c *epollConn) bool {
 		return true
 	}
 	if errno != 0 {
-		l.h.Gone(slot, errno)
+		l.lost(slot, errno)
 		return false
 	}
 	c.rest = c.rest[n:]

@@ -29,6 +29,10 @@ const MaxWait = 100 * time.Millisecond
 // Forever, as an argument of Wait, sets no bound but MaxWait.
 const Forever = math.MaxInt64
 
+// heldSend is what a socket buffer takes at once in the usual case: for a send
+// up to this size, Sent is told with its start, for a larger one with its end.
+const heldSend = 8 << 10
+
 // Loop drives the sockets of one worker. Slots are small integers chosen by
 // the user, below Options.Slots. Times are nanoseconds of the loop's clock.
 type Loop interface {

@@ -31,6 +31,7 @@ type goConn struct {
 	send   chan []byte
 	sendAt int64         // of a send that Sent has not told of; 0: none
 	next   chan struct{} // the reader may go on
+	broken chan error    // why a send failed
 }
 
 type goEvent struct {
@@ -79,7 +80,7 @@ func (l *goLoop) dial(ctx context.Context, slot int32, gen uint32, to, from *Add
 		return
 	}
 	defer conn.Close() // for the case that nobody takes it
-	c := &goConn{conn: conn, send: make(chan []byte, 16), next: make(chan struct{}, 1)}
+	c := &goConn{conn: conn, send: make(chan []byte, 16), next: make(chan struct{}, 1), broken: make(chan error, 1)}
 	if !l.emit(goEvent{slot: slot, gen: gen, opened: c}) {
 		return
 	}
@@ -112,6 +113,10 @@ func (l *goLoop) read(c *goConn, slot int32, gen uint32) {
 			}
 		}
 		if err != nil {
+			select {
+			case err = <-c.broken:
+			default:
+			}
 			l.emit(goEvent{slot: slot, gen: gen, err: plain(err)})
 			return
 		}
@@ -131,9 +136,23 @@ func (l *goLoop) write(c *goConn, slot int32, gen uint32) {
 		}
 		e := goEvent{slot: slot, gen: gen, sent: true, at: Now()}
 		if _, err := c.conn.Write(p); err != nil {
-			e = goEvent{slot: slot, gen: gen, err: plain(err)}
+			c.breakOff(err)
+			continue
+		}
+		if len(p) > heldSend {
+			e.at = Now()
 		}
 		l.emit(e)
+	}
+}
+
+// breakOff leaves it to the reader to tell that a send failed, after what the
+// peer said before; the deadline is for the case that it says nothing.
+func (c *goConn) breakOff(err error) {
+	select {
+	case c.broken <- err:
+		_ = c.conn.SetReadDeadline(time.Now().Add(MaxWait))
+	default: // a later send
 	}
 }
 
@@ -226,6 +245,8 @@ func (l *goLoop) handle(e goEvent) {
 			// Reader and writer report on their own: an answer says that its
 			// request was sent, even if that is heard later.
 			l.tellSent(e.slot, c.sendAt)
+		}
+		if c.used && c.gen == e.gen {
 			l.h.Data(e.slot, e.data, 0)
 		}
 		e.next <- struct{}{}
@@ -249,17 +270,22 @@ func (l *goLoop) Release() error {
 		l.Close(int32(i))
 	}
 	close(l.stop)
-	for drained := false; !drained; {
+	ended := make(chan struct{})
+	go func() {
+		l.wg.Wait()
+		close(ended)
+	}()
+	// A connection may still be handed over while its goroutine has not seen
+	// the stop: it would then wait for its peer for ever.
+	for {
 		select {
 		case e := <-l.events:
 			if e.opened != nil {
 				_ = e.opened.conn.Close()
 				close(e.opened.send)
 			}
-		default:
-			drained = true
+		case <-ended:
+			return nil
 		}
 	}
-	l.wg.Wait()
-	return nil
 }

@@ -9,14 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sends up to inlineSend bytes are taken as sent when they are submitted: the
-// socket buffer holds them, and only a failure is reported. Larger ones report
-// their completion, since an answer may come before the request was taken.
-const inlineSend = 8 << 10
-
-// splitSends is from how many sends in a batch it pays to submit them with a
-// call of their own, so that each can be given its real start.
-const splitSends = 4
+// Sends up to inlineSend bytes are taken as sent when they were submitted: the
+// socket buffer holds them, and only a failure is reported, no room included.
+// Larger ones report their completion, since an answer may come before the
+// request was taken.
+const inlineSend = heldSend
 
 // ringLoop is the io_uring implementation: one multishot receive per
 // connection, one send per request, one io_uring_enter per batch.
@@ -29,26 +26,27 @@ type ringLoop struct {
 	gens    []uint32
 	sends2  []int32 // the lists of the batch before, to take turns
 	gens2   []uint32
-	perSend int64 // running estimate of what one send costs, ns
-	closing []int32
+	closing []closing
 	failed  []failure
 
 	spin    spinner
 	gather  time.Duration
 	enough  int
 	minWait bool
-
-	ts  unix.Timespec
-	arg enterArg
 }
 
 type ringConn struct {
 	fd    int32
 	gen   uint32
-	large bool // a send with a completion is under way
+	large bool   // Sent is told when the send completes, not when it is submitted
+	out   []byte // of the last send; the kernel's pointer does not keep it alive
+	to    *raw   // while connecting, for the same reason
+}
 
-	open bool
-	to   *Address // kept reachable while connecting
+// closing is a descriptor whose entries are not submitted yet.
+type closing struct {
+	fd int32
+	to *raw
 }
 
 // user data: operation, generation, slot.
@@ -99,8 +97,8 @@ func (l *ringLoop) Open(slot int32, to, from *Address) error {
 		return err
 	}
 	c := &l.conns[slot]
-	c.fd, c.to, c.open = int32(fd), to, false
 	sa := to.sockaddr()
+	c.fd, c.to = int32(fd), sa
 	e.opcode, e.fd = opConnect, int32(fd)
 	e.addr, e.off = uint64(uintptr(unsafe.Pointer(&sa.data))), uint64(sa.len)
 	e.userData = userData(tagConnect, c.gen, slot)
@@ -115,33 +113,55 @@ func (l *ringLoop) Close(slot int32) {
 	if c.fd < 0 {
 		return
 	}
-	shutdownRaw(int(c.fd))
+	if c.to == nil || !l.cancelConnect(slot, c) {
+		shutdownRaw(int(c.fd))
+	}
 	if l.r.pending() == 0 {
 		closeRaw(int(c.fd))
 	} else {
-		l.closing = append(l.closing, c.fd)
+		l.closing = append(l.closing, closing{c.fd, c.to})
 	}
 	*c = ringConn{fd: -1, gen: (c.gen + 1) & 0xffffff}
 }
 
+// cancelConnect takes back a connect that is under way. A shutdown would wake
+// it up, and the kernel would then start it anew.
+func (l *ringLoop) cancelConnect(slot int32, c *ringConn) bool {
+	e, err := l.r.next()
+	if err != nil {
+		return false
+	}
+	e.opcode, e.fd, e.flags = opCancel, -1, sqeSkipSuccess
+	e.addr = userData(tagConnect, c.gen, slot)
+	return true
+}
+
 func (l *ringLoop) Send(slot int32, p []byte, at int64) {
 	c := &l.conns[slot]
+	c.out, c.large = p, len(p) > inlineSend
+	if l.queueSend(slot, c) && !c.large {
+		l.sends = append(l.sends, slot)
+		l.gens = append(l.gens, c.gen)
+	}
+}
+
+// queueSend queues a send of c.out. A small one fails rather than wait for
+// room in the socket buffer: then it goes on as a large one.
+func (l *ringLoop) queueSend(slot int32, c *ringConn) bool {
 	e, err := l.r.next()
 	if err != nil {
 		l.failed = append(l.failed, failure{slot, c.gen, syscall.EIO})
-		return
+		return false
 	}
 	e.opcode, e.fd = opSend, c.fd
-	e.addr, e.len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))), uint32(len(p))
+	e.addr, e.len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(c.out)))), uint32(len(c.out))
 	e.opFlags = unix.MSG_NOSIGNAL | unix.MSG_WAITALL
-	e.userData = userData(tagSend, c.gen, slot)
-	if len(p) > inlineSend {
-		c.large = true
-		return
+	if !c.large {
+		e.opFlags |= unix.MSG_DONTWAIT
+		e.flags = sqeSkipSuccess
 	}
-	e.flags = sqeSkipSuccess
-	l.sends = append(l.sends, slot)
-	l.gens = append(l.gens, c.gen)
+	e.userData = userData(tagSend, c.gen, slot)
+	return true
 }
 
 func (l *ringLoop) receive(slot int32) {
@@ -154,7 +174,6 @@ func (l *ringLoop) receive(slot int32) {
 	e.opcode, e.fd, e.flags = opRecv, c.fd, sqeBufferSelect
 	e.ioprio = recvMultishot | recvPollFirst
 	e.userData = userData(tagRecv, c.gen, slot)
-
 }
 
 func (l *ringLoop) Wait(until int64) error {
@@ -172,56 +191,60 @@ func (l *ringLoop) Wait(until int64) error {
 	return nil
 }
 
-// submitSends submits the queue and tells each sender its start. A sender may
-// answer with its next send at once, so this goes on until none is left.
+// submitSends submits the queue with a call of its own, since a sender that
+// has heard Sent may change the bytes, and tells each sender its start. A sender
+// may answer with its next send at once, so this goes on until none is left.
 func (l *ringLoop) submitSends() error {
 	for len(l.sends) > 0 {
-		if err := l.submitBatch(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// submitBatch submits what is queued. The kernel runs the sends one after the
-// other, so the i-th of n starts after i/n of the call; small batches are left
-// to the call that waits, with an estimate.
-func (l *ringLoop) submitBatch() error {
-	sends, gens := l.sends, l.gens
-	l.sends, l.gens = l.sends2[:0], l.gens2[:0]
-	l.sends2, l.gens2 = sends, gens
-	n := len(sends)
-	start := Now()
-	step := l.perSend
-	if n >= splitSends {
+		start := Now()
 		if _, errno := l.r.submit(); errno != 0 {
 			return errno
 		}
-		l.closeSubmitted()
-		step = (Now() - start) / int64(n)
-		l.learn(step)
-	}
-	for i, slot := range sends {
-		if l.conns[slot].gen == gens[i] {
-			l.h.Sent(slot, start+int64(i)*step)
+		if l.r.pending() > 0 {
+			return nil // the kernel is short of memory: with the next Wait
 		}
+		l.closeSubmitted()
+		l.markStuck()
+		l.tellSent(start, Now())
 	}
 	return nil
 }
 
-// learn keeps a low running estimate: interruptions must not enter it.
-func (l *ringLoop) learn(step int64) {
-	if l.perSend == 0 || step < l.perSend {
-		l.perSend = step
-		return
+// tellSent tells the starts of a batch. The kernel ran the sends one after the
+// other, so the i-th of n started after i/n of the call.
+func (l *ringLoop) tellSent(start, end int64) {
+	sends, gens := l.sends, l.gens
+	l.sends, l.gens = l.sends2[:0], l.gens2[:0]
+	l.sends2, l.gens2 = sends, gens
+	step := (end - start) / int64(len(sends))
+	for i, slot := range sends {
+		if c := &l.conns[slot]; c.gen == gens[i] && !c.large {
+			l.h.Sent(slot, start+int64(i)*step)
+		}
 	}
-	l.perSend += (min(step, 4*l.perSend) - l.perSend) / 16
 }
 
-func (l *ringLoop) closeSubmitted() {
-	for _, fd := range l.closing {
-		closeRaw(int(fd))
+// markStuck finds the small sends that failed within the call that submitted
+// them. Most had no room: those are not sent yet.
+func (l *ringLoop) markStuck() {
+	head, tail := l.r.cqHead.Load(), l.r.cqTail.Load()
+	for ; head != tail; head++ {
+		d := l.r.cqes[head&l.r.cqMask].userData
+		if c := &l.conns[int32(uint32(d))]; d>>56 == tagSend && c.gen == uint32(d>>32)&0xffffff {
+			c.large = true
+		}
 	}
+}
+
+// closeSubmitted closes the descriptors that no queued entry names any more.
+func (l *ringLoop) closeSubmitted() {
+	if l.r.pending() > 0 {
+		return
+	}
+	for i := range l.closing {
+		closeRaw(int(l.closing[i].fd))
+	}
+	clear(l.closing)
 	l.closing = l.closing[:0]
 }
 
@@ -231,23 +254,19 @@ func (l *ringLoop) await(until int64) error {
 		return nil
 	}
 	d := left(until)
-	var minComplete uint32
-	l.arg = enterArg{}
+	var minComplete, minWaitUS uint32
 	if d > 0 {
 		minComplete = 1
-		if l.gather > 0 && l.minWait {
-			minComplete = uint32(max(l.enough, 1))
-			l.arg.minWaitUS = uint32(min(l.gather, d) / time.Microsecond)
+		// Below a microsecond it would be a wait for all of them.
+		if us := uint32(min(l.gather, d) / time.Microsecond); us > 0 && l.minWait {
+			minComplete, minWaitUS = uint32(max(l.enough, 1)), us
 		}
 	}
-	return l.enter(minComplete, d)
+	return l.enter(minComplete, minWaitUS, d)
 }
 
-func (l *ringLoop) enter(minComplete uint32, d time.Duration) error {
-	l.ts = unix.NsecToTimespec(int64(d))
-	l.arg.ts = uint64(uintptr(unsafe.Pointer(&l.ts)))
-	_, errno := l.r.enter(minComplete, enterGetEvents, &l.arg)
-	if errno != 0 {
+func (l *ringLoop) enter(minComplete, minWaitUS uint32, d time.Duration) error {
+	if errno := l.r.wait(minComplete, minWaitUS, d); errno != 0 {
 		return errno
 	}
 	if len(l.closing) > 0 {
@@ -263,9 +282,8 @@ func (l *ringLoop) spun(until int64) bool {
 		return false
 	}
 	end := min(Now()+budget, until)
-	l.arg = enterArg{}
 	for {
-		if l.enter(0, 0) != nil || l.ready() {
+		if l.enter(0, 0, 0) != nil || l.ready() {
 			l.spin.done(true)
 			return true
 		}
@@ -324,22 +342,31 @@ func (l *ringLoop) handle(c *cqe) {
 }
 
 func (l *ringLoop) connected(slot int32, c *cqe) {
-	conn := &l.conns[slot]
+	l.conns[slot].to = nil
 	if c.res < 0 {
 		l.h.Gone(slot, syscall.Errno(-c.res))
 		return
 	}
-	conn.to, conn.open = nil, true
 	l.receive(slot)
 	l.h.Opened(slot)
 }
 
+// sent handles the end of a large send, or of one that stopped half-way. A
+// failure is told with the next Wait, after what the peer said before it: a
+// server may refuse a request with an answer and close without reading it all.
 func (l *ringLoop) sent(slot int32, c *cqe) {
-	if c.res < 0 {
-		l.h.Gone(slot, syscall.Errno(-c.res))
-		return
+	conn := &l.conns[slot]
+	n := int(c.res)
+	if c.res == -int32(unix.EAGAIN) {
+		n = 0
 	}
-	if conn := &l.conns[slot]; conn.large {
+	switch {
+	case n < 0:
+		l.failed = append(l.failed, failure{slot, conn.gen, syscall.Errno(-c.res)})
+	case n < len(conn.out):
+		conn.out, conn.large = conn.out[n:], true
+		l.queueSend(slot, conn)
+	case conn.large:
 		conn.large = false
 		l.h.Sent(slot, Now())
 	}
@@ -359,12 +386,23 @@ func (l *ringLoop) received(slot int32, c *cqe, current bool) {
 	}
 	switch {
 	case c.res == 0:
-		l.h.Gone(slot, io.EOF)
+		l.ended(slot, io.EOF)
 	case c.res < 0 && c.res != -int32(unix.ENOBUFS):
-		l.h.Gone(slot, syscall.Errno(-c.res))
+		l.ended(slot, syscall.Errno(-c.res))
 	case c.flags&cqeMore == 0:
 		l.receive(slot)
 	}
+}
+
+// ended tells the end of a receive. If a send failed just before, that took the
+// socket's error with it, and the receive only found the stream's end.
+func (l *ringLoop) ended(slot int32, err error) {
+	for _, f := range l.failed {
+		if f.slot == slot && f.gen == l.conns[slot].gen {
+			err = f.err
+		}
+	}
+	l.h.Gone(slot, err)
 }
 
 // Spun reports whether polling ever paid.

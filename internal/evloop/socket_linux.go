@@ -15,16 +15,19 @@ type raw struct {
 	family int32
 }
 
-// sockaddr returns the kernel's form of a, made once.
+// sockaddr returns the kernel's form of a, made once. Workers share addresses,
+// so that two may make it at the same time; they make the same.
 func (a *Address) sockaddr() *raw {
-	if a.raw.len == 0 {
-		a.raw = encode(a)
+	if r := a.raw.Load(); r != nil {
+		return r
 	}
-	return &a.raw
+	r := encode(a)
+	a.raw.Store(r)
+	return r
 }
 
-func encode(a *Address) raw {
-	var r raw
+func encode(a *Address) *raw {
+	r := new(raw)
 	ip := a.TCP.Addr().Unmap()
 	switch {
 	case a.Unix != "":

@@ -2,6 +2,7 @@ package evloop
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,6 +33,7 @@ const (
 
 	registerPbufRing = 22
 
+	opCancel  = 14
 	opConnect = 16
 	opSend    = 26
 	opRecv    = 27
@@ -128,6 +130,11 @@ type ring struct {
 	bufs    []bufEntry
 	bufTail uint16
 	bufSize int
+
+	// What a wait points the kernel to by number must be on the heap: a stack
+	// may move.
+	ts  unix.Timespec
+	arg enterArg
 }
 
 // newRing sets up an instance for so many connections, dropping flags that an
@@ -241,9 +248,12 @@ func (r *ring) publishBuffers() {
 
 // next returns an empty submission entry; the queue is submitted when full.
 func (r *ring) next() (*sqe, error) {
-	if r.tail-r.sqHead.Load() > r.sqMask {
+	if r.full() {
 		if _, errno := r.submit(); errno != 0 {
 			return nil, errno
+		}
+		if r.full() {
+			return nil, syscall.EBUSY // the kernel took nothing for now
 		}
 	}
 	e := &r.sqes[r.tail&r.sqMask]
@@ -252,10 +262,21 @@ func (r *ring) next() (*sqe, error) {
 	return e, nil
 }
 
+func (r *ring) full() bool { return r.tail-r.sqHead.Load() > r.sqMask }
+
 func (r *ring) pending() uint32 { return r.tail - r.submitted }
 
 // submit hands the entries over without waiting.
 func (r *ring) submit() (uint32, syscall.Errno) { return r.enter(0, 0, nil) }
+
+// wait submits all entries and waits for completions, for at most d and, once
+// there is one, at most minWaitUS. With minComplete 0 it only collects.
+func (r *ring) wait(minComplete, minWaitUS uint32, d time.Duration) syscall.Errno {
+	r.ts = unix.NsecToTimespec(int64(d))
+	r.arg = enterArg{minWaitUS: minWaitUS, ts: uint64(uintptr(unsafe.Pointer(&r.ts)))}
+	_, errno := r.enter(minComplete, enterGetEvents, &r.arg)
+	return errno
+}
 
 // enter submits all entries and, with GETEVENTS, waits. An interrupted or
 // timed-out wait is no error.
@@ -311,6 +332,8 @@ func tryRing() error {
 }
 
 func tryMultishot() error {
+	runtime.LockOSThread() // a ring with a single issuer refuses other threads
+	defer runtime.UnlockOSThread()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -330,9 +353,7 @@ func tryMultishot() error {
 	if _, err := unix.Write(pair[1], []byte("x")); err != nil {
 		return err
 	}
-	ts := unix.NsecToTimespec(int64(time.Second))
-	arg := enterArg{ts: uint64(uintptr(unsafe.Pointer(&ts)))}
-	if _, errno := r.enter(1, enterGetEvents, &arg); errno != 0 {
+	if errno := r.wait(1, 0, time.Second); errno != 0 {
 		return errno
 	}
 	if r.cqTail.Load() == r.cqHead.Load() {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"golang.org/x/term"
+
+	"prony/internal/analyse"
+	"prony/internal/engine"
+	"prony/internal/lab"
+	"prony/internal/plan"
+	"prony/internal/report"
+	"prony/internal/result"
+	"prony/internal/scenario"
+	"prony/internal/spec"
+)
+
+// driver takes a plan through the lab and the analysis.
+type driver struct {
+	kind     string
+	std      streams
+	progress func(result.Progress, float64)
+	script   func(worker int) scenario.Script
+	allow    []string
+}
+
+// drive carries the plan out. With an error it may still return a run, with
+// what was measured.
+func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
+	if err := mayLoad(ctx, p.Load, d.allow); err != nil {
+		return nil, err
+	}
+	raiseFileLimit(p.Load.Connections)
+	run, err := lab.Run(ctx, p, loader{d.script}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress})
+	if run.Load.Model != "" {
+		analyse.Run(run, analyse.DefaultThresholds())
+	}
+	if err != nil {
+		var e *engine.UnreachableError
+		if errors.As(err, &e) {
+			return run, &exitError{exitEnvironment, fmt.Errorf("the target took no connection: %w", e)}
+		}
+		return run, &exitError{exitEnvironment, err}
+	}
+	return run, nil
+}
+
+// loader is the engine on this machine, as the lab wants it.
+type loader struct {
+	script func(worker int) scenario.Script
+}
+
+func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.Load, error) {
+	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads})
+}
+
+// newProgress prints the state of a load once a second: on a terminal on one
+// line, redrawn; elsewhere a line each.
+func newProgress(w io.Writer, quiet bool) func(result.Progress, float64) {
+	if quiet {
+		return nil
+	}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(p result.Progress, busy float64) { fmt.Fprintln(w, report.ProgressLine(p, busy)) }
+	}
+	return func(p result.Progress, busy float64) {
+		fmt.Fprintf(w, "\r\x1b[2K%s", report.ProgressLine(p, busy))
+		if p.Total > 0 && p.Elapsed >= p.Total {
+			fmt.Fprint(w, "\r\x1b[2K")
+		}
+	}
+}
+
+// style allows colours on a terminal that did not ask for none.
+func style(w io.Writer) report.Style {
+	f, ok := w.(*os.File)
+	return report.Style{Colour: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""}
+}
+
+func writeFiles(run *result.Run, json, hlog string, out io.Writer) error {
+	if json != "" {
+		if err := writeTo(json, out, func(w io.Writer) error { return report.JSON(w, run) }); err != nil {
+			return err
+		}
+	}
+	if hlog != "" {
+		return writeTo(hlog, out, func(w io.Writer) error { return report.HLog(w, run) })
+	}
+	return nil
+}
+
+// writeTo writes a file, or to standard output for "-".
+func writeTo(file string, out io.Writer, write func(io.Writer) error) error {
+	if file == "-" {
+		return write(out)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func printSpec(w io.Writer, p plan.Plan) error {
+	e, err := spec.FromPlan(p)
+	if err == nil {
+		err = spec.Write(w, e)
+	}
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	return nil
+}
+
+func usableCPUs() int { return runtime.NumCPU() }

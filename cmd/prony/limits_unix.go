@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// raiseFileLimit makes room for the connections if the system lets us. Where
+// it does not, the load goes on with fewer and says so.
+func raiseFileLimit(connections int) {
+	var lim syscall.Rlimit
+	want := uint64(connections) + 256
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) != nil || uint64(lim.Cur) >= want {
+		return
+	}
+	next := lim
+	next.Cur = min(want, lim.Max)
+	if lim.Max < want {
+		next.Cur, next.Max = want, want // only root may
+		if syscall.Setrlimit(syscall.RLIMIT_NOFILE, &next) == nil {
+			return
+		}
+		next.Cur, next.Max = lim.Max, lim.Max
+	}
+	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &next)
+}

@@ -1,0 +1,66 @@
+// Package lab is the conductor: it knows the order of things and nothing else.
+//
+// For a load on a target that runs already that order is: look at the
+// environment, start to watch the generator, drive, stop watching, and put the
+// parts of the result together. The lab does not know which engine drives: the
+// Loader is given to it, so that engine and monitor never meet.
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prony/internal/monitor"
+	"prony/internal/plan"
+	"prony/internal/result"
+)
+
+// Loader drives one load. It may return a result together with an error: what
+// was measured until then.
+type Loader interface {
+	Load(ctx context.Context, l plan.Load, tell Tell) (*result.Load, error)
+}
+
+// Tell is what a Loader reports while it runs; every function may be nil.
+type Tell struct {
+	// Progress hears of each finished interval.
+	Progress func(result.Progress)
+	// Threads hears once which threads carry the load.
+	Threads func(ids []int)
+}
+
+// Options of a run; the zero value is useful.
+type Options struct {
+	Kind    string // "load", "wrk", "ab"
+	Version string
+	Command []string
+	// Progress hears of each finished interval and of how busy the generator
+	// was, as a share of the cores it may use.
+	Progress func(result.Progress, float64)
+}
+
+// Run carries out a plan and returns what happened. With an error of the
+// loader it returns both, as far as there is a result.
+func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Run, error) {
+	run := &result.Run{Schema: result.Schema, Kind: o.Kind, Version: o.Version, Command: o.Command,
+		Started: time.Now(), Services: []result.Service{}, Plan: &p, Environment: monitor.Environment()}
+	watch := monitor.StartSelf(ctx, monitor.Self{})
+	tell := Tell{Threads: watch.Threads}
+	if o.Progress != nil {
+		tell.Progress = func(pr result.Progress) { o.Progress(pr, watch.Busy()) }
+	}
+	load, err := loader.Load(ctx, p.Load, tell)
+	watch.Stop()
+	if load == nil {
+		return run, err
+	}
+	run.Load = *load
+	start := time.UnixMicro(load.StartedUS)
+	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
+	run.Validity.NotRun = watch.Unknown()
+	if err != nil {
+		err = fmt.Errorf("drive load: %w", err)
+	}
+	return run, err
+}
