@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"prony/internal/analyse"
-	"prony/internal/plan"
 	"prony/internal/report"
 	"prony/internal/result"
 )

@@ -110,7 +110,7 @@ func (s wrkSession) report(out io.Writer, run *result.Run, program *script.Progr
 		return exitEnvironment
 	}
 	if program != nil {
-		if err = program.Done(summary(wrk.Count(run)), wrk.Latency(run, s.o), wrk.Rates(run)); err != nil {
+		if err = program.Done(summary(wrk.Count(run)), wrk.Latency(run, s.o), wrk.Rates(run, s.o)); err != nil {
 			fmt.Fprintln(s.std.err, err)
 		}
 	}

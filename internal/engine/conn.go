@@ -335,12 +335,15 @@ func (w *worker) unanswered(slot int32, c *conn, kind result.FailureKind, err er
 	}
 }
 
-// resend moves what may be sent again from the pipe to the front of the line.
+// resend moves what may be sent again from the pipe to the front of the line,
+// where a fresh connection takes it: another used one might end the same way.
+// That cannot go on for ever: a fresh connection that ends without an answer
+// fails its oldest request.
 func (w *worker) resend(slot int32, c *conn) {
 	p := &w.pools[c.target]
 	for c.n > 0 {
 		s := w.stampAt(slot, c, 0)
-		if s.again || !p.target.mix.Item(s.item).Again && w.script == nil {
+		if !p.target.mix.Item(s.item).Again && w.script == nil {
 			return
 		}
 		p.again.push(want{planned: s.planned, taken: s.taken, item: s.item, again: true})

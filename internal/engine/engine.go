@@ -115,6 +115,9 @@ func widenProcs(workers int) func() {
 }
 
 func prepare(ctx context.Context, l plan.Load, o Options) (*run, error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("load plan: %w", err)
+	}
 	r := &run{load: l, opts: o}
 	if r.opts.open == nil {
 		r.opts.open, r.opts.now = evloop.Open, evloop.Now

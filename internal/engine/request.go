@@ -103,7 +103,7 @@ func (w *worker) fill(slot int32, now int64) {
 // waits, or in the closed model the user's next.
 func (w *worker) take(slot int32, c *conn, now int64) (want, bool) {
 	p := &w.pools[c.target]
-	if p.again.len() > 0 {
+	if p.again.len() > 0 && c.answers == 0 {
 		return p.again.pop(), true
 	}
 	if w.table != nil {
@@ -147,7 +147,11 @@ func (w *worker) transmit(slot int32, c *conn, k int, now int64) {
 		return
 	}
 	w.tally.bytesOut += int64(len(bytes))
-	w.tally.started += int64(k)
+	for i := range uint16(k) {
+		if !w.stampAt(slot, c, c.n-1-i).again { // else it was started before
+			w.tally.started++
+		}
+	}
 	c.sendAt, c.sending = now, true
 	if c.tls != nil {
 		bytes, err = c.tls.encrypt(bytes)

@@ -48,6 +48,9 @@ func (w *worker) tellScript(slot int32, status int) {
 	if err := w.script.Response(status, c.headers, c.body); err != nil {
 		w.scriptError(err)
 	}
+	if w.wants.Stopped != nil && w.wants.Stopped() {
+		w.stop(w.loop.Now())
+	}
 }
 
 // scriptError ends the load: what the script would do next is unknown.

@@ -48,7 +48,7 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	watch := monitor.StartSelf(ctx, monitor.Self{})
 	tell := Tell{Threads: watch.Threads}
 	if o.Progress != nil {
-		tell.Progress = func(pr result.Progress) { o.Progress(pr, watch.Busy()) }
+		tell.Progress = func(pr result.Progress) { o.Progress(pr, -1) }
 	}
 	load, err := loader.Load(ctx, p.Load, tell)
 	watch.Stop()

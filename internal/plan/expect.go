@@ -1,5 +1,7 @@
 package plan
 
+import "errors"
+
 // Expectation is a goal such as "p99 < 50ms", parsed.
 type Expectation struct {
 	Text   string `json:"text"`
@@ -10,4 +12,9 @@ type Expectation struct {
 	Op string `json:"op"` // "<", "<=", ">", ">=", "=="
 	// Value in the metric's base unit: nanoseconds, ratio, per second, count.
 	Value float64 `json:"value"`
+}
+
+// ParseExpectation reads a goal such as "p99 < 50ms".
+func ParseExpectation(s string) (Expectation, error) {
+	return Expectation{}, errors.New("expectation: empty")
 }

@@ -245,6 +245,17 @@ type Interval struct {
 	Errors    Packed  `json:"errors"`
 }
 
+// Progress is the state of a load at the end of an interval.
+type Progress struct {
+	Elapsed   time.Duration // of warm-up and window
+	Total     time.Duration // planned; 0 when the load ends by count
+	Open      int           // connections open
+	Asked     int64         // so far, inside the window
+	Completed int64
+	Failed    int64
+	Interval  Interval
+}
+
 // Generator is the cost and the health of the load generator.
 type Generator struct {
 	CPUUS           float64 `json:"cpu_us"`
@@ -273,6 +284,21 @@ type Generator struct {
 	Steal          float64   `json:"steal"`
 	ClockReadNS    float64   `json:"clock_read_ns"`
 	ClockSource    string    `json:"clock_source"`
+	// MonitorCPU is what watching the generator cost itself, as a share of one
+	// core.
+	MonitorCPU float64 `json:"monitor_cpu"`
+	// Throttled is the share of the quota's periods in which the cgroup was
+	// held back; 0 where there is no quota.
+	Throttled float64 `json:"throttled"`
+	// HiccupP99US is by how much a sleep of 1 ms came late, beyond what such a
+	// sleep always does here.
+	HiccupP99US float64 `json:"hiccup_p99_us"`
+	// CPUPressure is the share of time in which some task of the host was
+	// ready to run and waited for a core (pressure stall information).
+	CPUPressure float64 `json:"cpu_pressure"`
+	// Unknown lists the figures above that could not be read, by their keys:
+	// their zero says nothing.
+	Unknown []string `json:"unknown,omitempty"`
 }
 
 // Service is what a target cost; filled where it can be observed.

@@ -109,6 +109,8 @@ func TestPlans(t *testing.T) {
 			[]int64{0, 10000 * ms, 20000 * ms, 60000 * ms, 70000 * ms, 80000 * ms}},
 		{"steps, then without end", schedule.Arrivals{Segments: []schedule.Segment{flat(100, 20*time.Millisecond), flat(1000, 0)}},
 			[]int64{0, 10 * ms, 20 * ms, 21 * ms, 22 * ms, 23 * ms}},
+		{"a ramp from nothing after a pause", schedule.Arrivals{Segments: []schedule.Segment{
+			flat(1, 2*time.Second), flat(0, time.Second), {From: 0, To: 2, Duration: time.Second}}}, []int64{0, 1000 * ms, 3000 * ms}},
 		{"nothing, without end", schedule.Arrivals{Segments: []schedule.Segment{flat(100, 20*time.Millisecond), flat(0, 0)}}, []int64{0, 10 * ms}},
 		{"halves of a nanosecond go up", schedule.Rate(400e6), []int64{0, 3, 5, 8, 10, 13}},
 		{"one arrival a nanosecond", schedule.Rate(schedule.MaxRate), []int64{0, 1, 2, 3, 4, 5}},
