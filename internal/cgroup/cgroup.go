@@ -51,6 +51,7 @@ func Self(root string) (*Group, error) {
 	if root == "" {
 		root = "/"
 	}
+	// Without the file there is no such thing here, and the error says so.
 	members, err := parsed(filepath.Join(root, "proc/self/cgroup"), parseMembers)
 	if err != nil {
 		return nil, err
@@ -84,20 +85,25 @@ func parsed[T any](name string, parse func(string) (T, error)) (T, error) {
 	return v, nil
 }
 
-// locate finds a controller: in a version 1 hierarchy that carries it, else in
-// the version 2 hierarchy. On a hybrid host both exist, and a controller is
-// only ever in one of them.
+// locate finds a controller. A version 1 hierarchy that carries it has it to
+// itself, also on a hybrid host, and also if it is mounted nowhere: then we do
+// not know. What no such hierarchy carries belongs to version 2.
 func locate(root string, c controller, members []member, mounts []mount) (place, bool) {
 	for _, version := range []Version{V1, V2} {
 		for _, m := range members {
-			if m.version != version || !m.carries(c) {
-				continue
+			if m.version == version && m.carries(c) {
+				return m.mounted(root, c, mounts)
 			}
-			for _, at := range mounts {
-				if at.version == version && at.carries(c) {
-					return place{version: version, dirs: at.chain(root, m.path)}, true
-				}
-			}
+		}
+	}
+	return place{}, false
+}
+
+// mounted finds the folders of a member.
+func (m member) mounted(root string, c controller, mounts []mount) (place, bool) {
+	for _, at := range mounts {
+		if at.version == m.version && at.carries(c) {
+			return place{version: m.version, dirs: at.chain(root, m.path)}, true
 		}
 	}
 	return place{}, false
@@ -201,7 +207,7 @@ func (m mount) chain(root, group string) []string {
 	if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/")); ok && (rest == "" || rest[0] == '/') {
 		below = path.Clean("/" + rest)
 	}
-	if strings.Contains(group, "/..") {
+	if strings.Contains(group+"/", "/../") {
 		below = "/"
 	}
 	var dirs []string

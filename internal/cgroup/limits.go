@@ -219,7 +219,7 @@ func parseThrottling(text string) (Throttling, error) {
 		case "nr_throttled":
 			t.Throttled = n
 		case "throttled_usec":
-			t.Time = time.Duration(n) * time.Microsecond
+			t.Time = time.Duration(min(n, math.MaxInt64/1000)) * time.Microsecond
 		case "throttled_time":
 			t.Time = time.Duration(n)
 		default:

@@ -28,6 +28,8 @@ type Tell struct {
 	Progress func(result.Progress)
 	// Threads hears once which threads carry the load.
 	Threads func(ids []int)
+	// Window hears when the measured window begins and, unless zero, will end.
+	Window func(start, end time.Time)
 }
 
 // Options of a run; the zero value is useful.
@@ -46,9 +48,13 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	run := &result.Run{Schema: result.Schema, Kind: o.Kind, Version: o.Version, Command: o.Command,
 		Started: time.Now(), Services: []result.Service{}, Plan: &p, Environment: monitor.Environment()}
 	watch := monitor.StartSelf(ctx, monitor.Self{})
-	tell := Tell{Threads: watch.Threads}
+	tell := Tell{Threads: watch.Threads, Window: func(start, end time.Time) {
+		if !end.IsZero() {
+			watch.Window(start, end)
+		}
+	}}
 	if o.Progress != nil {
-		tell.Progress = func(pr result.Progress) { o.Progress(pr, -1) }
+		tell.Progress = func(pr result.Progress) { o.Progress(pr, watch.Busy()) }
 	}
 	load, err := loader.Load(ctx, p.Load, tell)
 	watch.Stop()
@@ -58,7 +64,6 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	run.Load = *load
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
-	run.Validity.NotRun = watch.Unknown()
 	if err != nil {
 		err = fmt.Errorf("drive load: %w", err)
 	}
