@@ -17,6 +17,7 @@ func closeRules() []rule {
 		{"close within a handler", "any handler may close its slot and open it anew at once; of the old connection nothing more is heard", closeWithin},
 		{"close of others within a handler", "a handler may close and reopen other slots whose events are in the same batch; those events are dropped", closeOthers},
 		{"close with a queued send", "bytes sent on a slot that is then closed never reach a later connection, though its descriptor may have the same number", closeQueued},
+		{"close with a queued send beside others", "nor do they reach a connection that somebody else in this process opens meanwhile", closeQueuedBeside},
 		{"close with a stuck send", "a send that the kernel has not taken ends with its connection", closeStuck},
 		{"close before Opened", "a slot may be closed while it connects", closeConnecting},
 		{"close twice", "closing a closed slot does nothing", closeTwice},
@@ -132,6 +133,34 @@ func closeQueued(t *testing.T, kind evloop.Kind) {
 	}
 	for range rounds * slots {
 		wantBytes(t, "the second server", receive(t, "a connection's bytes", got), fresh)
+	}
+}
+
+func closeQueuedBeside(t *testing.T, kind evloop.Kind) {
+	const slots = 8
+	got := make(chan []byte, slots)
+	first := serve(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	second := serve(t, sink(got))
+	r := newRig(t, kind, evloop.Options{Slots: slots})
+	r.openAll(slots, first)
+	for i := range int32(slots) {
+		r.send(i, []byte("STALE"))
+	}
+	for i := range int32(slots) {
+		r.close(i)
+	}
+	var others []net.Conn
+	for range slots { // they take the numbers that are free now
+		c, err := net.Dial("tcp", second.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, c)
+	}
+	r.wait(time.Millisecond)
+	for _, c := range others {
+		_ = c.Close()
+		wantBytes(t, "somebody else's server", receive(t, "a connection's bytes", got), nil)
 	}
 }
 

@@ -140,8 +140,16 @@ func manyEvents(t *testing.T, kind evloop.Kind) {
 }
 
 func moreThanBuffers(t *testing.T, kind evloop.Kind) {
+	// The kernel serves some 20 connections at a time: only small buffers run
+	// out for sure.
+	for _, buffer := range []int{0, 256} {
+		t.Run(fmt.Sprint(buffer), func(t *testing.T) { flood(t, kind, buffer) })
+	}
+}
+
+func flood(t *testing.T, kind evloop.Kind, buffer int) {
 	const n, size = 600, 16 << 10
-	r := newRig(t, kind, evloop.Options{Slots: n})
+	r := newRig(t, kind, evloop.Options{Slots: n, ReadBuffer: buffer})
 	peers := crowd(t, r, n)
 	for round := range 2 { // the second time with receives that were armed again
 		part := func(i int) []byte { return pattern(size, byte(i+round)) }

@@ -1,6 +1,7 @@
 package evloop_test
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -34,9 +35,16 @@ func measure(n int, f func()) time.Duration {
 	return median(took)
 }
 
+// prompt is what an answer on loopback stays below, noise included, and a wait
+// that only the runtime's signals end (after 20 ms) does not.
+const prompt = 10 * time.Millisecond
+
 // quiet skips a test of times on a machine too busy for it.
 func quiet(t *testing.T) {
 	t.Helper()
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("a raw wait keeps the only processor from the peers' goroutines")
+	}
 	if late := measure(20, func() { <-time.After(time.Millisecond) }) - time.Millisecond; late > time.Millisecond {
 		t.Skipf("this machine's timers are %v late: too noisy", late)
 	}
@@ -91,7 +99,7 @@ func waitForever(t *testing.T, kind evloop.Kind) {
 	if got < time.Millisecond || got > 2*evloop.MaxWait {
 		t.Errorf("an empty Wait(Forever) takes %v, want up to %v", got, evloop.MaxWait)
 	}
-	if got := r.rounds(21, serve(t, echo)); got > evloop.MaxWait/2 {
+	if got := r.rounds(21, serve(t, echo)); got > prompt {
 		t.Errorf("Wait(Forever) with an answer coming takes %v", got)
 	}
 }
@@ -120,6 +128,7 @@ func (r *rig) rounds(n int, to *evloop.Address) time.Duration {
 
 func gathers(t *testing.T, kind evloop.Kind) {
 	const n = 64
+	quiet(t)
 	to := serve(t, echo)
 	r := newRig(t, kind, evloop.Options{Slots: n})
 	g, ok := r.loop.(evloop.Gatherer)
@@ -132,7 +141,7 @@ func gathers(t *testing.T, kind evloop.Kind) {
 	}{{2 * time.Millisecond, 32}, {500 * time.Nanosecond, 32}, {time.Millisecond, 0}, {time.Millisecond, 1 << 20}, {0, 0}} {
 		g.Gather(c.wait, c.most)
 		// A lone answer must not wait for others that never come.
-		if got := r.rounds(11, to); got > evloop.MaxWait/2 {
+		if got := r.rounds(11, to); got > c.wait+prompt {
 			t.Errorf("gather %v, %d: a lone round takes %v", c.wait, c.most, got)
 		}
 		r.echoAll(n, 20, to)

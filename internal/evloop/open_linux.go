@@ -24,7 +24,7 @@ var probeOnce = sync.OnceValues(probe)
 
 func probe() (Kind, string) {
 	if err := tryRing(); err != nil {
-		return Epoll, fmt.Sprintf("io_uring: %v", err)
+		return Epoll, fmt.Sprintf("io_uring was tried: %v", err)
 	}
-	return IOURing, "io_uring works here"
+	return IOURing, "tried, and it works here"
 }

@@ -105,35 +105,21 @@ func (l *ringLoop) Open(slot int32, to, from *Address) error {
 	return nil
 }
 
-// Close ends a slot. The socket is shut down at once, which ends its receive,
-// but the descriptor is kept until the queue was submitted: entries that name
+// Close ends a slot. The socket is shut down at once, which ends its receive or
+// connect, but the descriptor is kept until the queue was submitted: entries that name
 // it must not reach a later socket with the same number.
 func (l *ringLoop) Close(slot int32) {
 	c := &l.conns[slot]
 	if c.fd < 0 {
 		return
 	}
-	if c.to == nil || !l.cancelConnect(slot, c) {
-		shutdownRaw(int(c.fd))
-	}
+	shutdownRaw(int(c.fd))
 	if l.r.pending() == 0 {
 		closeRaw(int(c.fd))
 	} else {
 		l.closing = append(l.closing, closing{c.fd, c.to})
 	}
 	*c = ringConn{fd: -1, gen: (c.gen + 1) & 0xffffff}
-}
-
-// cancelConnect takes back a connect that is under way. A shutdown would wake
-// it up, and the kernel would then start it anew.
-func (l *ringLoop) cancelConnect(slot int32, c *ringConn) bool {
-	e, err := l.r.next()
-	if err != nil {
-		return false
-	}
-	e.opcode, e.fd, e.flags = opCancel, -1, sqeSkipSuccess
-	e.addr = userData(tagConnect, c.gen, slot)
-	return true
 }
 
 func (l *ringLoop) Send(slot int32, p []byte, at int64) {

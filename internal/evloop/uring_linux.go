@@ -33,7 +33,6 @@ const (
 
 	registerPbufRing = 22
 
-	opCancel  = 14
 	opConnect = 16
 	opSend    = 26
 	opRecv    = 27
