@@ -63,7 +63,7 @@ func demoLoad(ctx context.Context, l plan.Load, std streams) (rate float64, err 
 	if err := report.Text(std.out, run, analyse.Suggestions(run), style(std.out)); err != nil {
 		return 0, &exitError{exitEnvironment, err}
 	}
-	return run.Load.Rate, verdict(run)
+	return run.Load.Rate, nil // a busy machine's verdict is what the demo shows, not its failure
 }
 
 // child is a target in a process of its own.

@@ -56,7 +56,7 @@ type loader struct {
 }
 
 func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.Load, error) {
-	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads})
+	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads, Window: tell.Window})
 }
 
 // newProgress prints the state of a load once a second: on a terminal on one

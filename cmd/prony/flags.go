@@ -53,6 +53,9 @@ func (f *loadFlags) plan(urls []string) (plan.Plan, error) {
 		AbortAfter: f.abortAfter, MaxHeader: int(r.size("max-header", f.maxHeader)), MaxBody: r.size("max-body", f.maxBody),
 		TLS: plan.TLS{Insecure: f.insecure, ServerName: f.serverName, CAFile: f.ca, CertFile: f.cert, KeyFile: f.key, NoResume: f.noResume,
 			MinVersion: f.tlsMin, MaxVersion: f.tlsMax}}
+	if f.drain != "" && l.Drain == 0 {
+		l.Drain = -1 // a zero was typed: do not wait
+	}
 	if f.count != "" {
 		n, err := unit.ParseCount(f.count)
 		r.bad("requests", err)
@@ -72,11 +75,12 @@ func (f *loadFlags) plan(urls []string) (plan.Plan, error) {
 		r.bad("expect", err)
 		p.Expect = append(p.Expect, e)
 	}
+	f.words(r)
 	if len(r.errs) > 0 {
 		return p, errors.Join(r.errs...)
 	}
 	p.Load = l.WithDefaults(facts(l))
-	return p, p.Load.Validate()
+	return p, errors.Join(p.Load.Validate(), encodable(p.Load))
 }
 
 // requests makes one request of each URL.
@@ -117,8 +121,10 @@ func checkURL(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("URL %q: %w", s, err)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("URL %q: want http:// or https:// in front", s)
-	case u.Host == "":
+	case u.Hostname() == "":
 		return nil, fmt.Errorf("URL %q: no host", s)
+	case strings.HasSuffix(u.Host, ":") || u.Port() != "" && !isPort(u.Port()):
+		return nil, fmt.Errorf("URL %q: want a port from 1 to 65535", s)
 	}
 	u.Fragment = ""
 	return u, nil
@@ -160,7 +166,7 @@ func (f *loadFlags) timetable(r *reader, window time.Duration) schedule.Arrivals
 	}
 	a, err := f.parseRate(window)
 	r.bad("rate", err)
-	r.bad("arrivals", a.Process.UnmarshalText([]byte(f.arrivals)))
+	_ = a.Process.UnmarshalText([]byte(f.arrivals)) // words tells of a mistake
 	a.Seed = f.seed
 	return a
 }

@@ -33,6 +33,9 @@ func loadCommand(std streams) *cobra.Command {
 		Use: "load URL [URL...]", Short: "Load a URL and say whether the number can be trusted",
 		Long: loadLong, Example: loadExamples,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noZeros(cmd.Flags()); err != nil {
+				return err
+			}
 			return load(cmd.Context(), f, args, std)
 		},
 	}

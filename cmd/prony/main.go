@@ -16,6 +16,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"prony/internal/ab"
+	"prony/internal/wrk"
 )
 
 // version is set when the binary is built.
@@ -116,17 +119,21 @@ how sure it is.`,
 
 // wrkHelp and abHelp list the front ends, whose flags are their models' own.
 func wrkHelp(std streams) *cobra.Command {
-	return &cobra.Command{Use: "wrk [options] URL", Short: "Load a URL with wrk's command line, report and Lua scripts", DisableFlagParsing: true,
+	cmd := &cobra.Command{Use: "wrk [options] URL", Short: "Load a URL with wrk's command line, report and Lua scripts", DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exitWith(runWrk(cmd.Context(), args, std))
 		}}
+	cmd.SetHelpFunc(func(*cobra.Command, []string) { fmt.Fprint(std.out, wrk.Usage()) })
+	return cmd
 }
 
 func abHelp(std streams) *cobra.Command {
-	return &cobra.Command{Use: "ab [options] URL", Short: "Load a URL with ApacheBench's command line and report", DisableFlagParsing: true,
+	cmd := &cobra.Command{Use: "ab [options] URL", Short: "Load a URL with ApacheBench's command line and report", DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exitWith(runAB(cmd.Context(), args, std))
 		}}
+	cmd.SetHelpFunc(func(*cobra.Command, []string) { fmt.Fprint(std.out, ab.Usage()) })
+	return cmd
 }
 
 func exitWith(code int) error {

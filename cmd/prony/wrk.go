@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 
 	"prony/internal/engine"
 	"prony/internal/plan"
@@ -70,6 +71,9 @@ func (s wrkSession) run(ctx context.Context, p plan.Plan) int {
 	}
 	d := driver{kind: "wrk", std: s.std, allow: s.allow}
 	if program != nil {
+		for _, warning := range program.Warnings() {
+			fmt.Fprintln(s.std.err, warning)
+		}
 		defer program.Close()
 		d.script = func(i int) scenario.Script { return program.Thread(i) }
 	}
@@ -97,12 +101,22 @@ func (s wrkSession) failed(err error) (code int, ended bool) {
 		if e.Kind == result.DNSFailed {
 			verb = "resolve"
 		}
-		fmt.Fprintf(s.std.err, "unable to %s %s:%s %s\n", verb, t.Host, t.Service(), e.Failure.Example)
+		fmt.Fprintf(s.std.err, "unable to %s %s:%s %s\n", verb, t.Host, t.Service(), lastWords(e.Failure.Example))
 		return exitVerdict, true
 	case err != nil:
 		return status(err, s.std), true
 	}
 	return 0, false
+}
+
+// lastWords is the cause at the end of an error text, with a capital as C
+// prints it.
+func lastWords(text string) string {
+	cause := strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
+	if cause == "" {
+		return text
+	}
+	return strings.ToUpper(cause[:1]) + cause[1:]
 }
 
 func (s wrkSession) report(out io.Writer, run *result.Run, program *script.Program, err error) int {
@@ -112,6 +126,11 @@ func (s wrkSession) report(out io.Writer, run *result.Run, program *script.Progr
 	if program != nil {
 		if err = program.Done(summary(wrk.Count(run)), wrk.Latency(run, s.o), wrk.Rates(run, s.o)); err != nil {
 			fmt.Fprintln(s.std.err, err)
+		}
+	}
+	for _, f := range run.Load.FailureDetails {
+		if f.Kind == result.ScriptFailed.String() {
+			fmt.Fprintln(s.std.err, f.Example)
 		}
 	}
 	if e := writeFiles(run, s.o.JSON, "", s.std.out); e != nil {

@@ -12,8 +12,11 @@ func (w *worker) arrive(now int64) {
 	for !w.stopping {
 		at, ok := w.table.Peek()
 		planned := start + at
-		if !ok || planned >= w.r.endAt.Load() || w.r.load.Count > 0 && w.index >= w.r.load.Count {
+		if !ok || w.r.load.Count > 0 && w.index >= w.r.load.Count {
 			w.exhausted = true
+			return
+		}
+		if planned >= w.r.endAt.Load() {
 			return
 		}
 		if planned > now {
@@ -91,21 +94,35 @@ func (w *worker) free(p *pool) (int32, bool) {
 // than 10,000 or ten seconds of arrivals wait. What was planned after that is
 // counted as unsent.
 func (w *worker) bound(now int64) {
-	limit := max(10_000, 10*w.r.load.Arrivals.RateAt(now-w.r.startAt.Load())) / float64(w.of)
-	if float64(w.queued) <= math.Max(limit, 1) {
-		return
+	if w.queued > w.mostQueued {
+		w.r.end(overload, now)
 	}
-	w.r.end(overload, now)
+}
+
+// setBound brings the bound up to date with the rate, which costs too much to
+// look up for every request.
+func (w *worker) setBound(now int64) {
+	if w.table != nil {
+		rate := w.r.load.Arrivals.RateAt(now - w.r.startAt.Load())
+		w.mostQueued = int64(max(max(10_000, 10*rate)/float64(w.of), 1))
+	}
 }
 
 // giveUp counts this worker's arrivals that will not be sent any more because
 // of an overload.
 func (w *worker) giveUp() {
 	l := &w.r.load
-	if w.table == nil || l.Duration == 0 {
+	if w.table == nil {
 		return
 	}
 	end := int64(l.Warmup + l.Duration)
+	if l.Duration == 0 {
+		end = math.MaxInt64 // the timetable ends it
+		if _, finite := l.Arrivals.Length(); !finite {
+			w.giveUpCount()
+			return
+		}
+	}
 	for {
 		at, ok := w.table.Peek()
 		if !ok || at >= end || l.Count > 0 && w.index >= l.Count {
@@ -117,6 +134,17 @@ func (w *worker) giveUp() {
 			w.story.asked++
 			w.story.unsent++
 		}
+	}
+}
+
+// giveUpCount does so for an exact count of a timetable without end. There is
+// no warm-up with a count.
+func (w *worker) giveUpCount() {
+	if left := w.r.load.Count - w.index; left > 0 {
+		n := (left + int64(w.of) - 1) / int64(w.of)
+		w.index += n * int64(w.of)
+		w.story.asked += n
+		w.story.unsent += n
 	}
 }
 

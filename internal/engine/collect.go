@@ -98,7 +98,7 @@ func (c *collector) finish() {
 
 func (c *collector) close(t *tally) {
 	iv := t.interval(c.r.windowAt)
-	if t.to > t.from {
+	if t.to > t.from || t.started+t.completed+t.failed > 0 { // what is counted must not vanish with a length of 0
 		c.intervals = append(c.intervals, iv)
 	}
 	if t.index >= 0 {

@@ -39,7 +39,7 @@ type conn struct {
 	addr    uint16
 	head, n uint16 // the pipe: its oldest request and how many
 	state   state
-	tries   uint8 // failed connects in a row
+	tries   uint8 // connects in a row that led to no answer
 	sending bool
 	idle    bool // in the pool's idle ring
 	closing bool // no further request may be sent
@@ -88,7 +88,6 @@ func (w *worker) open(slot int32) {
 	if c.state != stateQueued {
 		return
 	}
-	p := &w.pools[c.target]
 	var from *evloop.Address
 	if len(w.sources) > 0 {
 		from = w.sources[(int(slot)*w.of+w.id)%len(w.sources)]
@@ -96,10 +95,16 @@ func (w *worker) open(slot int32) {
 	c.state, c.since = stateConnecting, w.loop.Now()
 	w.opening++
 	w.story.conns.Connects++
-	to := p.addrs[int(c.addr)%len(p.addrs)]
+	to := w.address(c)
 	if err := w.loop.Open(slot, to, from); err != nil {
 		w.connectFailed(slot, connectKind(err), "connect", err, "connect to "+to.String())
 	}
+}
+
+// address is where the slot connects to, or tried to.
+func (w *worker) address(c *conn) *evloop.Address {
+	all := w.pools[c.target].addrs
+	return all[int(c.addr)%len(all)]
 }
 
 // Opened is the event loop's word that the connection stands.
@@ -120,7 +125,7 @@ func (w *worker) becomeReady(slot int32, now int64) {
 	c := &w.conns[slot]
 	w.opening--
 	w.resolved(c)
-	c.state, c.tries, c.closing, c.sending, c.answers = stateReady, 0, false, false, 0
+	c.state, c.closing, c.sending, c.answers = stateReady, false, false, 0
 	c.head, c.n = 0, 0
 	c.parse.Reset()
 	s := &w.story
@@ -156,6 +161,7 @@ func (w *worker) connectFailed(slot int32, kind result.FailureKind, phase string
 	if wt, ok := w.waiter(c, now); ok {
 		w.failWant(wt, kind, phase, err, what, now)
 	} else {
+		w.countInARow(kind, now)
 		w.note(kind, phase, err, what)
 		w.story.kinds[kind]++
 	}
@@ -195,7 +201,7 @@ func (w *worker) backOff(tries uint8) int64 {
 // retry sets the slot aside for a while; 0 puts it in line at once.
 func (w *worker) retry(slot int32, after, now int64) {
 	c := &w.conns[slot]
-	if w.stopping && !w.needed(c) {
+	if (w.stopping || w.sated()) && !w.needed(c) {
 		c.state = stateUnopened
 		return
 	}
@@ -206,6 +212,17 @@ func (w *worker) retry(slot int32, after, now int64) {
 	c.state = stateWaiting
 	c.freeAt = max(c.freeAt, now+after)
 	w.setTimer(slot, now+after)
+}
+
+// sated reports that the connections being opened are enough for what is left
+// of an exact count: one more would see no request.
+func (w *worker) sated() bool {
+	if !w.started || w.table != nil || w.r.load.Count == 0 {
+		return false
+	}
+	left := w.ticket + max(w.r.tickets.Load(), 0)
+	w.exhausted = w.exhausted || left == 0
+	return left <= int64(w.opening+w.toOpen.len())
 }
 
 // needed reports whether requests wait for a connection of c's target.
@@ -265,12 +282,11 @@ func (w *worker) Gone(slot int32, err error) {
 	if now >= w.boundary {
 		w.rotate(now)
 	}
-	to := w.pools[c.target].target.origin
 	switch c.state {
 	case stateConnecting:
-		w.connectFailed(slot, connectKind(err), "connect", err, "connect to "+to)
+		w.connectFailed(slot, connectKind(err), "connect", err, "connect to "+w.address(c).String())
 	case stateHandshaking:
-		w.connectFailed(slot, result.TLSHandshake, "tls", err, "TLS handshake with "+to)
+		w.connectFailed(slot, result.TLSHandshake, "tls", err, "TLS handshake with "+w.pools[c.target].target.origin)
 	case stateReady:
 		w.ended(slot, c, err, now)
 	}
@@ -386,7 +402,7 @@ func (w *worker) scanDue(now int64) {
 		switch c.state {
 		case stateConnecting:
 			if now-c.since > int64(t.Connect) {
-				w.connectFailed(slot, result.ConnectTimeout, "connect", nil, "connect to "+w.pools[c.target].target.origin)
+				w.connectFailed(slot, result.ConnectTimeout, "connect", nil, "connect to "+w.address(c).String())
 			}
 		case stateHandshaking:
 			if now-c.since > int64(t.TLS) {

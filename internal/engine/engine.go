@@ -40,6 +40,9 @@ type Options struct {
 	Progress func(result.Progress)
 	// Started hears the thread ids of the workers (0 where not known), once.
 	Started func(threads []int)
+	// Window hears, shortly before, when the measured window begins and when it
+	// will end; the end is zero for a load that ends by count.
+	Window func(start, end time.Time)
 	// open replaces the event loop and its clock in tests.
 	open func(k evloop.Kind, o evloop.Options, h evloop.Handler) (evloop.Loop, error)
 	// now replaces the clock in tests.
@@ -170,7 +173,7 @@ func (r *run) launch() {
 	r.ready.Wait()
 	opened := 0
 	for _, w := range r.workers {
-		opened += w.story.conns.Opened
+		opened += w.preopened
 	}
 	if opened == 0 {
 		r.end("unreachable", r.clock())
@@ -183,6 +186,14 @@ func (r *run) launch() {
 		r.opts.Started(threads)
 	}
 	at := r.clock() + int64(2*time.Millisecond)
+	if r.opts.Window != nil {
+		start := evloop.Wall(at).Add(r.load.Warmup)
+		var end time.Time
+		if r.load.Duration > 0 {
+			end = start.Add(r.load.Duration)
+		}
+		r.opts.Window(start, end)
+	}
 	r.setStart(at)
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -146,12 +147,15 @@ func (w *worker) sample(status int) {
 	if class > 9 || w.story.sampled[class] {
 		return
 	}
-	if !w.parser.KeepHead { // the next of this class will be kept
+	head := w.parser.Head()
+	// The last head may be that of another connection, whose body is still to
+	// come. Then the next of this class will be kept.
+	if !w.parser.KeepHead || !bytes.Contains(head[:min(len(head), 13)], fmt.Appendf(nil, " %d", status)) {
 		w.parser.KeepHead = true
 		return
 	}
 	w.story.sampled[class] = true
-	w.story.samples = append(w.story.samples, result.Sample{Status: status, Head: string(w.parser.Head())})
+	w.story.samples = append(w.story.samples, result.Sample{Status: status, Head: string(head)})
 	w.parser.KeepHead = false
 }
 
@@ -164,5 +168,4 @@ func (w *worker) record(s *stamp, c *conn, kind result.FailureKind, status int, 
 	w.story.records = append(w.story.records, result.Record{
 		Start: begun, Connect: c.opened, FirstByte: c.first - begun, Total: end - begun, Status: uint16(status), Kind: kind,
 	})
-	c.opened = 0
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -10,9 +11,9 @@ import (
 	"prony/internal/testserver"
 )
 
-// TestF8LegalAnswers covers the answers that HTTP allows and that have been
+// TestLiveF8LegalAnswers covers the answers that HTTP allows and that have been
 // taken for errors before: every request succeeds, and the server agrees.
-func TestF8LegalAnswers(t *testing.T) {
+func TestLiveF8LegalAnswers(t *testing.T) {
 	cases := []struct {
 		name, path string
 		n          int64
@@ -44,7 +45,7 @@ func TestF8LegalAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			eachEngine(t, func(t *testing.T, e plan.Engine) {
 				s := serve(t, testserver.Config{})
-				res := must(t, s.URL()+c.path, func(l *plan.Load) { l.Engine, l.Count = e, c.n })
+				res := must(t, s.URL()+c.path, func(l *plan.Load) { l.Engine, l.Count, l.Timeouts.Request = e, c.n, time.Minute })
 				sameCount(t, res, s)
 				if got := res.Statuses[c.status]; got != c.n {
 					t.Errorf("statuses: %v, want %d times %s", res.Statuses, c.n, c.status)
@@ -57,8 +58,8 @@ func TestF8LegalAnswers(t *testing.T) {
 	}
 }
 
-// TestHeadAnswers sends HEAD where a GET would bring a body of every framing.
-func TestHeadAnswers(t *testing.T) {
+// TestLiveHeadAnswers sends HEAD where a GET would bring a body of every framing.
+func TestLiveHeadAnswers(t *testing.T) {
 	for _, path := range []string{"/bytes/100000", "/chunked/5x1000", "/until-close", "/204", "/304", "/http10-keepalive", "/1xx"} {
 		t.Run(path[1:4], func(t *testing.T) {
 			eachEngine(t, func(t *testing.T, e plan.Engine) {
@@ -73,9 +74,9 @@ func TestHeadAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenAnswers covers what a server may do wrong: the failure has a kind
+// TestLiveBrokenAnswers covers what a server may do wrong: the failure has a kind
 // of its own, every request is accounted for, and the load goes on.
-func TestBrokenAnswers(t *testing.T) {
+func TestLiveBrokenAnswers(t *testing.T) {
 	cases := []struct {
 		name, path string
 		kind       result.FailureKind
@@ -122,9 +123,9 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// TestExcessBytes: the answers themselves are good, but each of these
+// TestLiveExcessBytes: the answers themselves are good, but each of these
 // connections is given up, and that is told.
-func TestExcessBytes(t *testing.T) {
+func TestLiveExcessBytes(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		s := serve(t, testserver.Config{})
 		res := must(t, s.URL()+"/excess", func(l *plan.Load) { l.Engine, l.Count = e, 20 })
@@ -134,8 +135,8 @@ func TestExcessBytes(t *testing.T) {
 	})
 }
 
-// TestGreeting: a server that talks first is not HTTP.
-func TestGreeting(t *testing.T) {
+// TestLiveGreeting: a server that talks first is not HTTP.
+func TestLiveGreeting(t *testing.T) {
 	addr := serveRaw(t, func(c net.Conn) {
 		_, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.6\r\n"))
 		_, _ = c.Read(make([]byte, 1000))
@@ -148,11 +149,11 @@ func TestGreeting(t *testing.T) {
 	})
 }
 
-// TestEarlyAnswer: the answer may come before the request body was read. It
+// TestLiveEarlyAnswer: the answer may come before the request body was read. It
 // counts, whatever becomes of the connection.
-func TestEarlyAnswer(t *testing.T) {
+func TestLiveEarlyAnswer(t *testing.T) {
 	for _, size := range []int{0, 1000, 100_000, 1_000_000} {
-		eachEngine(t, func(t *testing.T, e plan.Engine) {
+		eachEngineNamed(t, fmt.Sprint(size, " bytes"), func(t *testing.T, e plan.Engine) {
 			s := serve(t, testserver.Config{})
 			res := must(t, s.URL()+"/early", func(l *plan.Load) { l.Requests, l.Engine, l.Count = post(l.Requests[0].URL, size), e, 20 })
 			if res.Requests.Completed != 20 || res.Statuses["200"] != 20 {
@@ -162,9 +163,9 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
-// TestF37IdleClose: a server that closes a kept connection without a word, at
+// TestLiveF37IdleClose: a server that closes a kept connection without a word, at
 // the moment it is used again or before, fails nobody's request.
-func TestF37IdleClose(t *testing.T) {
+func TestLiveF37IdleClose(t *testing.T) {
 	cases := []struct {
 		name, path string
 		change     func(*plan.Load)
@@ -206,8 +207,8 @@ func TestF37IdleClose(t *testing.T) {
 	}
 }
 
-// TestNotResent: a POST may have been processed, so it is not sent twice.
-func TestNotResent(t *testing.T) {
+// TestLiveNotResent: a POST may have been processed, so it is not sent twice.
+func TestLiveNotResent(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		s := serve(t, testserver.Config{})
 		res := must(t, s.URL()+"/idle-close", func(l *plan.Load) { l.Requests, l.Engine, l.Count = post(l.Requests[0].URL, 10), e, 40 })

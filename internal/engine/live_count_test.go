@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"prony/internal/plan"
-	"prony/internal/result"
 	"prony/internal/schedule"
 	"prony/internal/testserver"
 )
@@ -27,8 +26,8 @@ func poisson(l *plan.Load, rate float64) {
 	l.Arrivals.Process = schedule.Poisson
 }
 
-// TestF13CountsAgree compares every way to send with the server's own count.
-func TestF13CountsAgree(t *testing.T) {
+// TestLiveF13CountsAgree compares every way to send with the server's own count.
+func TestLiveF13CountsAgree(t *testing.T) {
 	const body = "text of thirty-two bytes, no more"
 	cases := []struct {
 		name   string
@@ -88,9 +87,9 @@ func TestF13CountsAgree(t *testing.T) {
 	}
 }
 
-// TestF12ExactCount checks the number asked for itself, also where threads,
+// TestLiveF12ExactCount checks the number asked for itself, also where threads,
 // connections and pipelines do not divide it (F33).
-func TestF12ExactCount(t *testing.T) {
+func TestLiveF12ExactCount(t *testing.T) {
 	s := serve(t, testserver.Config{})
 	for _, c := range []struct {
 		name string
@@ -120,9 +119,9 @@ func TestF12ExactCount(t *testing.T) {
 	}
 }
 
-// TestF34WhicheverFirst gives both limits and expects the report to say which
+// TestLiveF34WhicheverFirst gives both limits and expects the report to say which
 // one ended the load.
-func TestF34WhicheverFirst(t *testing.T) {
+func TestLiveF34WhicheverFirst(t *testing.T) {
 	s := serve(t, testserver.Config{Delay: time.Millisecond})
 	for _, c := range []struct {
 		name string
@@ -144,7 +143,34 @@ func TestF34WhicheverFirst(t *testing.T) {
 	}
 }
 
-func TestUnixSocketF17(t *testing.T) {
+// TestLiveOneConnectionEach: a count of requests without keep-alive takes that
+// many connections, and none that sees no request.
+func TestLiveOneConnectionEach(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*plan.Load)
+	}{
+		{"closed", func(l *plan.Load) { l.NoKeepAlive = true }},
+		{"fewer than connections", func(l *plan.Load) { l.NoKeepAlive, l.Count, l.Connections = true, 3, 3 }},
+		{"HTTP/1.0", func(l *plan.Load) { l.Requests[0].Proto = "HTTP/1.0" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			eachEngine(t, func(t *testing.T, e plan.Engine) {
+				s := serve(t, testserver.Config{})
+				res := must(t, s.URL(), func(l *plan.Load) { l.Engine, l.Count, l.Connections = e, 101, 8; c.change(l) })
+				sameCount(t, res, s)
+				if st := s.Stats(); st.Accepted != res.Requests.Asked {
+					t.Errorf("%d connections for %d requests", st.Accepted, res.Requests.Asked)
+				}
+				if res.EndedBy != "count" {
+					t.Errorf("ended by %q, want count", res.EndedBy)
+				}
+			})
+		})
+	}
+}
+
+func TestLiveF17UnixSocket(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		path := filepath.Join(t.TempDir(), "s")
 		s := serve(t, testserver.Config{Network: "unix", Address: path})
@@ -161,7 +187,7 @@ func TestUnixSocketF17(t *testing.T) {
 	})
 }
 
-func TestWeightsShareRequests(t *testing.T) {
+func TestLiveWeightsShareRequests(t *testing.T) {
 	weights := map[string]float64{"/a": 1, "/b": 2, "/c": 5}
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		s := serve(t, testserver.Config{})
@@ -183,9 +209,9 @@ func TestWeightsShareRequests(t *testing.T) {
 	})
 }
 
-// TestTwoOrigins checks that both get their share of the connections, however
+// TestLiveTwoOrigins checks that both get their share of the connections, however
 // few there are.
-func TestTwoOrigins(t *testing.T) {
+func TestLiveTwoOrigins(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		conns, threads int
@@ -218,8 +244,8 @@ func TestTwoOrigins(t *testing.T) {
 	}
 }
 
-// TestF18Sources checks the addresses that the peer sees.
-func TestF18Sources(t *testing.T) {
+// TestLiveF18Sources checks the addresses that the peer sees.
+func TestLiveF18Sources(t *testing.T) {
 	sources := []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"}
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		var mu sync.Mutex
@@ -250,9 +276,9 @@ func TestF18Sources(t *testing.T) {
 	})
 }
 
-// TestF39PipelineStamps gives each request of a pipe its own start: the server
+// TestLiveF39PipelineStamps gives each request of a pipe its own start: the server
 // answers one after the other, so the latencies differ.
-func TestF39PipelineStamps(t *testing.T) {
+func TestLiveF39PipelineStamps(t *testing.T) {
 	s := serve(t, testserver.Config{Delay: 5 * time.Millisecond})
 	eachEngine(t, func(t *testing.T, e plan.Engine) {
 		res := must(t, s.URL(), func(l *plan.Load) { l.Engine, l.Connections, l.Pipeline, l.Count = e, 1, 4, 40 })
@@ -262,5 +288,3 @@ func TestF39PipelineStamps(t *testing.T) {
 		}
 	})
 }
-
-var _ = result.NoFailure

@@ -40,6 +40,12 @@ func eachEngine(t *testing.T, run func(t *testing.T, e plan.Engine)) {
 	}
 }
 
+// eachEngineNamed is eachEngine for one of several cases.
+func eachEngineNamed(t *testing.T, name string, run func(t *testing.T, e plan.Engine)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { eachEngine(t, run) })
+}
+
 func needEngine(t *testing.T, e plan.Engine) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -128,6 +134,8 @@ func drive(t *testing.T, ctx context.Context, l plan.Load, o engine.Options) (*r
 	if err := l.Validate(); err != nil {
 		t.Fatalf("the test's load: %v", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	type outcome struct {
 		res *result.Load
 		err error
@@ -209,6 +217,13 @@ func count(h result.Histogram) int64 {
 // eventually waits for what another goroutine has to do first.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
+	if !comes(ok) {
+		t.Fatalf("waited %v in vain: %s", patience, what)
+	}
+}
+
+// comes is eventually for goroutines other than the test's.
+func comes(ok func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	over := time.After(patience)
@@ -216,9 +231,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-over:
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			return false
 		}
 	}
+	return true
 }
 
 // settled returns the server's counts once no request is in progress there.

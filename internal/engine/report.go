@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"prony/internal/evloop"
 	"prony/internal/hdr"
@@ -223,8 +224,9 @@ func (r *run) addOffered(res *result.Load, end int64) {
 		return
 	}
 	offered := float64(res.Requests.Asked) / (float64(end-r.windowAt) / 1e9)
-	if r.cause() == overload {
-		offered = float64(res.Requests.Asked) / r.load.Duration.Seconds()
+	if r.cause() == overload { // asked is more than was due by then
+		until, warmup := time.Duration(end-r.windowAt), r.load.Warmup
+		offered = (r.load.Arrivals.Expected(warmup+until) - r.load.Arrivals.Expected(warmup)) / until.Seconds()
 	}
 	res.OfferedRate = &offered
 	if r.load.Arrivals.Process != schedule.Poisson {

@@ -47,12 +47,33 @@ func (w *worker) pop(c *conn) {
 // plan enters a request in the ledger.
 func (w *worker) plan(planned int64) {
 	w.inFlight++
-	w.tally.planned++
 	if planned < w.r.windowAt {
 		w.story.warmup++
+		if w.tally.index < 0 { // else it is seen too late for the books of the warm-up
+			w.tally.planned++
+		}
 		return
 	}
+	w.tally.planned++
 	w.story.asked++
+}
+
+// leave ends a request's time in flight. Its overlap with the window, from its
+// intended start, is its part of the time integral of requests in flight, so
+// the sum is exact, which Little's law needs; and it may cross the window's
+// edges.
+func (w *worker) leave(planned, at int64) {
+	w.inFlight--
+	start, end := w.r.windowAt, w.r.endAt.Load()
+	if planned < start && at >= start {
+		w.edges++
+	}
+	if planned < end && at >= end {
+		w.edges++
+	}
+	if from, to := max(planned, start), min(at, end); to > from {
+		w.area += float64(to - from)
+	}
 }
 
 // claim takes one request of an exact count.
@@ -70,6 +91,14 @@ func (w *worker) claim() bool {
 	}
 	w.ticket--
 	return true
+}
+
+// countDown notices that an exact count is used up where no connection is left
+// to notice it by asking for more.
+func (w *worker) countDown() {
+	if w.table == nil && w.r.load.Count > 0 && w.ticket == 0 && w.r.tickets.Load() <= 0 {
+		w.exhausted = true
+	}
 }
 
 // fill sends as many requests as the connection has room for.
@@ -292,6 +321,7 @@ func (w *worker) complete(slot int32, c *conn, end, now int64) {
 	w.story.lastDone = end
 	w.sample(status)
 	w.settle(&s, c, kind, status, end, now)
+	c.tries, c.opened = 0, 0
 	if w.script != nil && w.wants.Response {
 		w.tellScript(slot, status)
 	}
@@ -322,7 +352,7 @@ func (w *worker) judge(slot int32, c *conn) result.FailureKind {
 // settle puts an answered request into the books.
 func (w *worker) settle(s *stamp, c *conn, kind result.FailureKind, status int, end, now int64) {
 	t := w.tally
-	if end >= w.r.windowAt && end <= w.r.endAt.Load() {
+	if end >= w.r.windowAt && end < w.r.endAt.Load() {
 		t.inWindow++
 	}
 	if s.planned < w.r.windowAt {

@@ -2,10 +2,9 @@ package engine
 
 import (
 	"bytes"
-	"io"
+	"errors"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +29,14 @@ type simNet struct {
 	lateSent bool
 	// joined delivers answers of one instant on one connection in one piece.
 	joined bool
+	// late makes the Wait that reaches the first time return at the second, as
+	// if the worker had lost its processor. Since the start.
+	late [2]time.Duration
+	// hurried does not wait for the collector, as no real loop does.
+	hurried bool
+	// early is how long before Wait tells of data the kernel stamped it; 0: there
+	// are no stamps.
+	early int64
 	// seen hears of every request that reaches the server.
 	seen func(q simQuery)
 
@@ -45,6 +52,7 @@ type simNet struct {
 	mostOpen int64
 	released bool
 	sent     []simSent
+	still    int // waits in a row that did nothing
 	piece    []byte
 }
 
@@ -212,21 +220,39 @@ func (l *simLoop) Wait(until int64) error {
 	if len(n.sent) > 0 {
 		to = n.now
 	}
+	if from, until := n.start()+int64(n.late[0]), n.start()+int64(n.late[1]); n.start() != 0 && n.now < from && to >= from {
+		to = until
+	}
+	if to > n.now || len(n.sent) > 0 || n.start() == 0 {
+		n.still = 0
+	}
+	n.still++
 	n.set(to)
 	n.tellSent()
 	for {
 		e, ok := n.events.pop(n.now)
 		if !ok {
-			return nil
+			break
 		}
+		n.still = 0
 		n.tell(e)
 	}
+	if n.still > stillMost {
+		return errStill
+	}
+	return nil
 }
+
+// stillMost is how often a worker may wait for a time that has come, with
+// nothing happening: what it waits for it must then also do.
+const stillMost = 1000
+
+var errStill = errors.New("the worker polls without end")
 
 // settle waits, in real time, until the collector has handed the spare tally
 // back, so that the intervals do not depend on how fast it is.
 func (n *simNet) settle() {
-	for len(n.worker.spare) == 0 {
+	for len(n.worker.spare) == 0 && !n.hurried {
 		runtime.Gosched()
 	}
 }
@@ -260,7 +286,11 @@ func (n *simNet) tell(e simEvent) {
 			n.t.Errorf("slot %d was not closed after it had gone", e.slot)
 		}
 	case simData:
-		n.worker.Data(e.slot, n.join(e), 0)
+		var at int64
+		if n.early > 0 {
+			at = n.now - n.early
+		}
+		n.worker.Data(e.slot, n.join(e), at)
 	}
 }
 
@@ -366,11 +396,3 @@ func (h *simEvents) pop(now int64) (simEvent, bool) {
 	*h = s
 	return first, true
 }
-
-// simRefused, simReset and simEOF are ends of connections.
-const (
-	simRefused = syscall.ECONNREFUSED
-	simReset   = syscall.ECONNRESET
-)
-
-var simEOF = io.EOF

@@ -219,7 +219,7 @@ func tlsConfig(o plan.TLS, host string) (*tls.Config, error) {
 		c.ServerName = o.ServerName
 	}
 	if o.NoSNI {
-		c.ServerName = ""
+		withoutSNI(c)
 	}
 	if !o.NoResume {
 		c.ClientSessionCache = tls.NewLRUClientSessionCache(64)
@@ -234,6 +234,27 @@ func tlsConfig(o plan.TLS, host string) (*tls.Config, error) {
 		return nil, err
 	}
 	return c, setCiphers(c, o.Ciphers)
+}
+
+// withoutSNI leaves the name out of the hello and still verifies the
+// certificate for it; crypto/tls has one field for both.
+func withoutSNI(c *tls.Config) {
+	name := c.ServerName
+	c.ServerName = ""
+	if c.InsecureSkipVerify {
+		return
+	}
+	c.InsecureSkipVerify = true
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		o := x509.VerifyOptions{Roots: c.RootCAs, DNSName: name, Intermediates: x509.NewCertPool()}
+		for _, above := range s.PeerCertificates[1:] {
+			o.Intermediates.AddCert(above)
+		}
+		if _, err := s.PeerCertificates[0].Verify(o); err != nil {
+			return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
+		}
+		return nil
+	}
 }
 
 func readCertificates(c *tls.Config, o plan.TLS) error {

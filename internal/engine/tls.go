@@ -197,10 +197,30 @@ func (w *worker) cipher(slot int32, c *conn, p []byte) {
 
 // cipherEnd handles the error that ended a read of plaintext.
 func (w *worker) cipherEnd(slot int32, err error) {
-	if errors.Is(err, errNotNow) {
-		return
+	c := &w.conns[slot]
+	switch {
+	case errors.Is(err, errNotNow):
+	case c.answers > 0 || c.parse.Started() || errors.Is(err, io.EOF):
+		w.Gone(slot, err)
+	default:
+		w.rejected(slot, c, err)
 	}
-	w.Gone(slot, err)
+}
+
+// rejected ends a session that broke before its first answer. A TLS 1.3 server
+// that refuses the client's certificate can tell only then: the client's part
+// of the handshake is over before its certificate is read.
+func (w *worker) rejected(slot int32, c *conn, err error) {
+	now := w.loop.Now()
+	w.story.conns.ClosedByPeer++
+	if c.n > 0 {
+		w.failHead(slot, c, result.TLSHandshake, "tls", err, now)
+	} else {
+		w.countInARow(result.TLSHandshake, now)
+		w.note(result.TLSHandshake, "tls", err, "TLS session with "+w.pools[c.target].target.origin)
+		w.story.kinds[result.TLSHandshake]++
+	}
+	w.renew(slot, c, now)
 }
 
 // tlsKind classifies the error of a handshake.

@@ -44,11 +44,14 @@ type worker struct {
 	openBudget float64
 	openAt     int64 // when openBudget was brought up to date
 	unresolved int   // first connects without an outcome
+	preopened  int   // connections that stood when the worker was ready
 
 	table  *schedule.Timetable
 	index  int64 // of the table's next arrival in the global plan
 	queued int64 // requests waiting for a connection
 	ticket int64 // claimed of an exact count
+
+	mostQueued int64 // more waiting requests are an overload
 
 	started   bool
 	stopping  bool // no new requests
@@ -62,7 +65,6 @@ type worker struct {
 	inFlight int64 // planned and unfinished
 	area     float64
 	edges    int64
-	edgeDone bool
 
 	tally *tally
 	spare chan *tally
@@ -221,6 +223,7 @@ func (w *worker) run() (err error) {
 		}
 	}()
 	w.preopen()
+	w.preopened = w.story.conns.Opened // which may go on to grow
 	w.r.ready.Done()
 	if err = w.awaitStart(); err != nil {
 		return err
@@ -229,12 +232,13 @@ func (w *worker) run() (err error) {
 	for !w.finished() {
 		if err = w.loop.Wait(w.until()); err != nil {
 			w.r.end("engine", w.loop.Now())
-			return fmt.Errorf("worker %d: wait for events: %w", w.id, err)
+			err = fmt.Errorf("worker %d: wait for events: %w", w.id, err)
+			break
 		}
 		w.dispatch(w.loop.Now())
 	}
 	w.close()
-	return nil
+	return err
 }
 
 func (w *worker) openLoop() error {
@@ -286,7 +290,7 @@ func (w *worker) awaitStart() error {
 	for {
 		at := w.r.startAt.Load()
 		now := w.loop.Now()
-		if at != 0 && now >= at || now >= w.r.endAt.Load() {
+		if at != 0 && (now >= at || now >= w.r.endAt.Load()) {
 			return nil
 		}
 		until := now + int64(time.Millisecond)
@@ -303,13 +307,11 @@ func (w *worker) awaitStart() error {
 // begin starts the load on the connections that are open.
 func (w *worker) begin() {
 	start := w.r.startAt.Load()
-	if start == 0 { // ended before it began
-		start = w.loop.Now()
-	}
 	w.started = true
 	w.tally.index, w.tally.from = floorDiv(start-w.r.windowAt, secondNS), start
 	w.boundary = w.r.windowAt + (w.tally.index+1)*secondNS
 	w.story.rateAt = start
+	w.setBound(start)
 	w.nextTurn = start + min(turnPeriod, w.scanEvery)
 	for i := range w.conns {
 		c := &w.conns[i]
@@ -334,7 +336,7 @@ func (w *worker) until() int64 {
 	if at, ok := w.timers.next(); ok {
 		until = min(until, at)
 	}
-	if w.table != nil && !w.stopping {
+	if w.table != nil && !w.stopping && !w.exhausted {
 		if at, ok := w.table.Peek(); ok {
 			until = min(until, w.r.startAt.Load()+at-w.slack)
 		}
@@ -357,11 +359,11 @@ func (w *worker) dispatch(now int64) {
 	if w.table != nil {
 		w.arrive(now)
 	}
-	if w.toOpen.len() > 0 {
-		w.openSome(now)
-	}
 	if now >= w.nextTurn {
 		w.turn(now)
+	}
+	if w.toOpen.len() > 0 { // after the turn, which may have dropped connections
+		w.openSome(now)
 	}
 	if !w.stopping && now >= w.r.endAt.Load() {
 		w.stop(now)
@@ -372,6 +374,8 @@ func (w *worker) dispatch(now int64) {
 func (w *worker) turn(now int64) {
 	w.nextTurn = now + min(turnPeriod, w.scanEvery)
 	w.scanDue(now)
+	w.setBound(now)
+	w.countDown()
 	if now-w.story.rateAt >= turnPeriod {
 		w.sampleRate(now)
 		w.adapt()
@@ -404,7 +408,6 @@ func (w *worker) stop(now int64) {
 		return
 	}
 	w.stopping = true
-	w.edge()
 	drain := int64(w.r.load.Drain)
 	if why := w.r.endedBy.Load(); why != nil {
 		if *why == overload {
@@ -414,13 +417,6 @@ func (w *worker) stop(now int64) {
 		}
 	}
 	w.drainEnd = now + max(drain, 0)
-}
-
-func (w *worker) edge() {
-	if !w.edgeDone {
-		w.edgeDone = true
-		w.edges += w.inFlight
-	}
 }
 
 // finished reports whether nothing is left to do.
@@ -434,12 +430,15 @@ func (w *worker) finished() bool {
 // close cuts off what is still in flight and hands the last interval over.
 func (w *worker) close() {
 	now := w.loop.Now()
-	w.edge()
+	w.scanDue(now) // what is older than its timeout is not merely cut off
 	w.cutOff(now)
 	if s, ok := w.loop.(interface{ Spun() bool }); ok {
 		w.story.spun = s.Spun()
 	}
 	w.tally.to = now
+	if end := w.r.endAt.Load(); end > w.tally.from {
+		w.tally.to = min(now, end)
+	}
 }
 
 // signOff hands over the last tally, whatever happened before.
@@ -448,24 +447,15 @@ func (w *worker) signOff() {
 	w.r.collect.in <- delivery{w.id, w.tally, true}
 }
 
-// leave ends a request's time in flight. Its overlap with the window, from its
-// intended start, is its part of the time integral of requests in flight; so
-// the sum is exact, which Little's law needs.
-func (w *worker) leave(planned, at int64) {
-	w.inFlight--
-	if from, to := max(planned, w.r.windowAt), min(at, w.r.endAt.Load()); to > from {
-		w.area += float64(to - from)
-	}
-}
-
 // rotate ends the interval: the full tally goes to the collector, an empty one
 // takes its place. If the collector has not given one back the interval is
 // merged with the next, and that is counted.
 func (w *worker) rotate(now int64) {
-	index := floorDiv(now-w.r.windowAt, secondNS)
-	if w.tally.index < 0 && index >= 0 {
-		w.edges += w.inFlight
+	if w.boundary >= w.r.endAt.Load() { // the last interval holds the drain
+		w.boundary = math.MaxInt64
+		return
 	}
+	index := floorDiv(now-w.r.windowAt, secondNS)
 	boundary := w.r.windowAt + index*secondNS
 	w.boundary = boundary + secondNS
 	var next *tally

@@ -12,12 +12,12 @@ import (
 // ProgressLine is the state of a running load on one line. busy is the CPU use
 // of the generator as a share of the cores it may use; negative: unknown.
 func ProgressLine(p result.Progress, busy float64) string {
-	iv := &p.Interval
+	iv, elapsed := &p.Interval, max(p.Elapsed, 0) // below 0 when the load never began
 	var b strings.Builder
 	if p.Total > 0 {
-		fmt.Fprintf(&b, "%3.0f%% ", 100*min(p.Elapsed.Seconds()/p.Total.Seconds(), 1))
+		fmt.Fprintf(&b, "%3.0f%% ", 100*min(elapsed.Seconds()/p.Total.Seconds(), 1))
 	}
-	fmt.Fprintf(&b, "%5s", unit.FormatDuration(p.Elapsed.Truncate(time.Second)))
+	fmt.Fprintf(&b, "%5s", unit.FormatDuration(elapsed.Truncate(time.Second)))
 	if iv.Warmup {
 		b.WriteString("  warm-up")
 	}

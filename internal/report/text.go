@@ -274,7 +274,7 @@ func (p *printer) generator(r *result.Run) {
 	}
 	p.field("generator", "%s of %.3g cores busy (peak %s), %.3g µs CPU per request, peak memory %s",
 		unit.FormatPercent(g.MeanBusy), g.CPUs, unit.FormatPercent(g.PeakBusy), g.CPUUSPerRequest, unit.FormatSize(float64(g.MaxRSSBytes)))
-	p.field("engine", "%s: %s", r.Load.Engine, r.Load.EngineReason)
+	p.field("engine", "%s (%s)", r.Load.Engine, r.Load.EngineReason)
 }
 
 func (p *printer) expectations(all []result.Expectation) {

@@ -290,7 +290,7 @@ type Generator struct {
 	// Throttled is the share of the quota's periods in which the cgroup was
 	// held back; 0 where there is no quota.
 	Throttled float64 `json:"throttled"`
-	// HiccupP99US is by how much a sleep of 1 ms came late, beyond what such a
+	// HiccupP99US is by how much a short sleep came late, beyond what such a
 	// sleep always does here.
 	HiccupP99US float64 `json:"hiccup_p99_us"`
 	// CPUPressure is the share of time in which some task of the host was
