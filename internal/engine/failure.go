@@ -150,13 +150,11 @@ func (w *worker) sample(status int) {
 	head := w.parser.Head()
 	// The last head may be that of another connection, whose body is still to
 	// come. Then the next of this class will be kept.
-	if !w.parser.KeepHead || !bytes.Contains(head[:min(len(head), 13)], fmt.Appendf(nil, " %d", status)) {
-		w.parser.KeepHead = true
+	if !bytes.Contains(head[:min(len(head), 13)], fmt.Appendf(nil, " %d", status)) {
 		return
 	}
 	w.story.sampled[class] = true
 	w.story.samples = append(w.story.samples, result.Sample{Status: status, Head: string(head)})
-	w.parser.KeepHead = false
 }
 
 // record keeps one request of its own.

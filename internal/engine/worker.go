@@ -120,7 +120,6 @@ func newWorker(r *run, id, of int) (*worker, error) {
 		boundary: math.MaxInt64, tally: newTally(), spare: make(chan *tally, 1)}
 	w.spare <- newTally()
 	w.parser = httpwire.NewParser(httpwire.Limits{HeaderBytes: l.MaxHeader, BodyBytes: l.MaxBody})
-	w.parser.KeepHead = true
 	h := func() *hdr.Histogram { return hdr.MustNew(hdr.Config{}) }
 	w.story.connectTime, w.story.tlsTime = h(), h()
 	w.story.perThread = hdr.MustNew(hdr.Config{Lowest: 1, Highest: 1e9, Digits: 3})

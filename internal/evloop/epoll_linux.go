@@ -40,6 +40,7 @@ type epollConn struct {
 	fd         int32
 	gen        uint32
 	connecting bool
+	itself     bool   // may have been connected to itself
 	rest       []byte // of a send that did not fit
 }
 
@@ -88,7 +89,7 @@ func (l *epollLoop) Open(slot int32, to, from *Address) error {
 		return errno
 	}
 	c := &l.conns[slot]
-	c.fd, c.connecting = int32(fd), true
+	c.fd, c.connecting, c.itself = int32(fd), true, to.mayMeetItself()
 	ev := unix.EpollEvent{Events: epollInterest, Fd: slot, Pad: int32(c.gen)}
 	_, _, errno = syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(l.fd), unix.EPOLL_CTL_ADD, uintptr(fd), uintptr(unsafe.Pointer(&ev)), 0, 0)
 	if errno != 0 {
@@ -272,7 +273,11 @@ func (l *epollLoop) connected(slot int32, c *epollConn, events uint32) bool {
 		return false
 	}
 	gen := c.gen
-	if errno := socketError(int(c.fd)); errno != 0 {
+	errno := socketError(int(c.fd))
+	if errno == 0 && c.itself && metItself(int(c.fd)) {
+		errno = syscall.ECONNREFUSED // nobody else is there
+	}
+	if errno != 0 {
 		l.h.Gone(slot, errno)
 		return false
 	}

@@ -41,6 +41,8 @@ type ringConn struct {
 	large bool   // Sent is told when the send completes, not when it is submitted
 	out   []byte // of the last send; the kernel's pointer does not keep it alive
 	to    *raw   // while connecting, for the same reason
+	// itself: it may have been connected to itself.
+	itself bool
 }
 
 // closing is a descriptor whose entries are not submitted yet.
@@ -98,7 +100,7 @@ func (l *ringLoop) Open(slot int32, to, from *Address) error {
 	}
 	c := &l.conns[slot]
 	sa := to.sockaddr()
-	c.fd, c.to = int32(fd), sa
+	c.fd, c.to, c.itself = int32(fd), sa, to.mayMeetItself()
 	e.opcode, e.fd = opConnect, int32(fd)
 	e.addr, e.off = uint64(uintptr(unsafe.Pointer(&sa.data))), uint64(sa.len)
 	e.userData = userData(tagConnect, c.gen, slot)
@@ -328,9 +330,14 @@ func (l *ringLoop) handle(c *cqe) {
 }
 
 func (l *ringLoop) connected(slot int32, c *cqe) {
-	l.conns[slot].to = nil
+	conn := &l.conns[slot]
+	conn.to = nil
 	if c.res < 0 {
 		l.h.Gone(slot, syscall.Errno(-c.res))
+		return
+	}
+	if conn.itself && metItself(int(conn.fd)) {
+		l.h.Gone(slot, syscall.ECONNREFUSED) // nobody else is there
 		return
 	}
 	l.receive(slot)

@@ -2,6 +2,9 @@ package evloop
 
 import (
 	"encoding/binary"
+	"fmt"
+	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -93,6 +96,40 @@ func connect(fd int, to *Address) syscall.Errno {
 	sa := to.sockaddr()
 	_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&sa.data)), uintptr(sa.len))
 	return errno
+}
+
+// mayMeetItself reports whether a socket that connects to a could end up
+// connected to itself: TCP allows that on a port of this machine that nobody
+// listens on, if the kernel chooses the same port for the connecting side.
+func (a *Address) mayMeetItself() bool {
+	return a.Unix == "" && a.IsLoopback() && a.TCP.Port() >= lowestPort()
+}
+
+// lowestPort is the first of the ports that the kernel chooses from.
+var lowestPort = sync.OnceValue(func() uint16 {
+	const usual = 32768
+	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return usual
+	}
+	var low uint16
+	if _, err := fmt.Sscan(string(b), &low); err != nil {
+		return usual
+	}
+	return low
+})
+
+// metItself reports whether both ends of a connection are the same socket.
+func metItself(fd int) bool {
+	mine, err1 := socketName(unix.SYS_GETSOCKNAME, fd)
+	peer, err2 := socketName(unix.SYS_GETPEERNAME, fd)
+	return err1 == 0 && err2 == 0 && mine == peer
+}
+
+func socketName(call uintptr, fd int) (name [112]byte, errno syscall.Errno) {
+	size := uint32(len(name))
+	_, _, errno = syscall.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&name)), uintptr(unsafe.Pointer(&size)))
+	return name, errno
 }
 
 func setInt(fd, level, name int, value int32) {

@@ -146,9 +146,6 @@ func (p *Parser) apply(s *State, h *head, b []byte) error {
 		}
 		return nil
 	}
-	if p.KeepHead {
-		p.kept = append(p.kept[:0], b[:min(len(b), maxKeptHead)]...)
-	}
 	s.Status, s.HeaderLen, s.Minor = h.status, len(b), h.minor
 	s.KeepAlive, s.BothLengths = h.keepAlive, h.bothLengths
 	switch h.framing {

@@ -13,7 +13,7 @@ const (
 	defaultHeaderBytes = 256 << 10
 	defaultChunkLine   = 4096
 	maxInterim         = 64
-	maxKeptHead        = 4 << 10  // what KeepHead keeps, and the longest head the memo holds
+	maxKeptHead        = 4 << 10  // the longest head the memo holds
 	maxSpares          = 16       // carry-over buffers kept for reuse
 	maxSpareBytes      = 16 << 10 // a larger one goes to the collector
 )
@@ -40,19 +40,15 @@ type Capture interface {
 }
 
 // Parser reads responses for all connections of one worker. It is not for
-// concurrent use. Capture and KeepHead may be changed between calls.
+// concurrent use. Capture may be changed between calls.
 type Parser struct {
 	// Capture, if not nil, gets the fields and the body of what is parsed. One
 	// Parser serves interleaved connections, so the caller sets it per connection.
 	Capture Capture
-	// KeepHead keeps a copy of the last final head for [Parser.Head].
-	KeepHead bool
-
-	limits Limits
-	memo   memo
-	kept   []byte
-	fold   []byte   // where folded values are joined
-	spares [][]byte // carry-over buffers not in use
+	limits  Limits
+	memo    memo
+	fold    []byte   // where folded values are joined
+	spares  [][]byte // carry-over buffers not in use
 }
 
 // memo is the last head read and what it means. Response heads of a server
@@ -66,9 +62,10 @@ type memo struct {
 // NewParser returns a parser with the given limits.
 func NewParser(l Limits) *Parser { return &Parser{limits: l.withDefaults()} }
 
-// Head returns the last final head seen while KeepHead was set, at most its
-// first 4 KiB. The slice is valid until the next Parse.
-func (p *Parser) Head() []byte { return p.kept }
+// Head returns the head that the memo holds: the last final head that was read
+// on any connection of this parser, unless it was longer than 4 KiB. The slice
+// is valid until the next Parse.
+func (p *Parser) Head() []byte { return p.memo.bytes }
 
 // Parse consumes the bytes of data that belong to the response s expects. With
 // done, the response is complete, s tells what it was, and data[n:] belongs to
