@@ -227,3 +227,11 @@ func TestF15And62StableSchema(t *testing.T) {
 		t.Errorf("schema %q, kind %q", o.Schema, o.Kind)
 	}
 }
+
+func TestF21OneTimeoutPerRequest(t *testing.T) {
+	o := loadRun(t, serveKnown(t, testserver.Config{})+"/silent", "-c", "2", "-d", "1s", "--timeout", "200ms")
+	q := o.Load.Requests
+	if n := o.Load.Failures["timeout"]; n != q.Failed || q.Failed+q.CutOff != q.Asked || n < 4 || n > 10 {
+		t.Errorf("%d timeouts of %+v", n, q)
+	}
+}
