@@ -162,7 +162,7 @@ func mergedIntervals(v view) answer {
 	var n int64
 	var longest float64
 	for _, iv := range v.l.Intervals {
-		if iv.LengthUS >= us(v.t.MergedInterval) {
+		if !iv.Drain && iv.LengthUS >= us(v.t.MergedInterval) {
 			n++
 			longest = max(longest, iv.LengthUS)
 		}

@@ -117,7 +117,7 @@ func (v view) slowest(n int64) float64 {
 func (v view) warmupMaxUS() float64 {
 	var most float64
 	for _, iv := range v.l.Intervals {
-		if iv.Warmup {
+		if iv.Warmup || iv.Drain {
 			most = max(most, iv.Response.Max(), iv.Errors.Max())
 		}
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"prony/internal/result"
@@ -14,9 +16,7 @@ type collector struct {
 	pending   map[int64]*tally // intervals that lack a worker's part
 	spares    []*tally
 	upTo      []int64 // per worker: its intervals below this are complete
-	next      int64   // interval to finish next
-	begun     bool
-	total     *tally // of the window
+	total     *tally  // of the window
 	intervals []result.Interval
 	progress  result.Progress
 }
@@ -47,9 +47,6 @@ func (c *collector) gather() {
 
 func (c *collector) take(d delivery) {
 	t := d.tally
-	if !c.begun || t.index < c.next {
-		c.next, c.begun = t.index, true
-	}
 	into := c.pending[t.index]
 	if into == nil {
 		into = c.empty()
@@ -80,18 +77,15 @@ func (c *collector) empty() *tally {
 	return newTally()
 }
 
-// finish closes the intervals to which every worker has contributed.
+// finish closes the intervals to which every worker has contributed, in order.
 func (c *collector) finish() {
-	done := int64(1) << 62
-	for _, n := range c.upTo {
-		done = min(done, n)
-	}
-	for ; c.next < done && len(c.pending) > 0; c.next++ {
-		t := c.pending[c.next]
-		if t == nil {
-			continue
+	done := slices.Min(c.upTo)
+	for _, index := range slices.Sorted(maps.Keys(c.pending)) {
+		if index >= done {
+			return
 		}
-		delete(c.pending, c.next)
+		t := c.pending[index]
+		delete(c.pending, index)
 		c.close(t)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 	"prony/internal/evloop"
 	"prony/internal/httpwire"
 	"prony/internal/result"
+	"prony/internal/scenario"
 )
 
 // state is where a connection stands.
@@ -351,6 +353,21 @@ func (w *worker) unanswered(slot int32, c *conn, kind result.FailureKind, err er
 	}
 }
 
+// mayRepeat reports whether a request may be sent a second time. What a script
+// built is known by its first word only; a script is asked for its next request
+// instead of the same one.
+func (w *worker) mayRepeat(c *conn, s *stamp) bool {
+	if w.script == nil {
+		return w.pools[c.target].target.mix.Item(s.item).Again
+	}
+	b := c.out
+	if !w.wants.Request {
+		b, _ = w.script.Request()
+	}
+	method, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte(" "))
+	return scenario.Idempotent(string(method))
+}
+
 // resend moves what may be sent again from the pipe to the front of the line,
 // where a fresh connection takes it: another used one might end the same way.
 // That cannot go on for ever: a fresh connection that ends without an answer
@@ -359,7 +376,7 @@ func (w *worker) resend(slot int32, c *conn) {
 	p := &w.pools[c.target]
 	for c.n > 0 {
 		s := w.stampAt(slot, c, 0)
-		if !p.target.mix.Item(s.item).Again && w.script == nil {
+		if !w.mayRepeat(c, s) {
 			return
 		}
 		p.again.push(want{planned: s.planned, taken: s.taken, item: s.item, again: true})

@@ -81,6 +81,7 @@ func (w *worker) failWant(t want, kind result.FailureKind, phase string, err err
 // failStamp puts a failure into the books. Those of the warm-up are noted but
 // not counted.
 func (w *worker) failStamp(planned int64, kind result.FailureKind, phase string, err error, what string, now int64) {
+	w.lastEnd = now
 	w.countInARow(kind, now)
 	if planned < w.r.windowAt && w.tally.index >= 0 {
 		return

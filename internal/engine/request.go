@@ -318,7 +318,7 @@ func (w *worker) complete(slot int32, c *conn, end, now int64) {
 	c.answers++
 	w.leave(s.planned, end)
 	w.story.rateCount++
-	w.story.lastDone = end
+	w.story.lastDone, w.lastEnd = end, now
 	w.sample(status)
 	w.settle(&s, c, kind, status, end, now)
 	c.tries, c.opened = 0, 0

@@ -481,3 +481,27 @@ func TestF50NoStormAtTheStart(t *testing.T) {
 		t.Errorf("slowest connect %v ns, want 2 s", got)
 	}
 }
+
+// TestStallEnds: a load by count alone whose server is gone for good ends by
+// itself, since nobody else would end it.
+func TestStallEnds(t *testing.T) {
+	n := newSim(t)
+	gone := false
+	n.server.fate = func(q simQuery) simFate {
+		gone = q.onConn >= 5
+		if gone {
+			return simFate{end: io.EOF}
+		}
+		return simFate{extra: time.Millisecond}
+	}
+	n.connect = func(_, _ int64) (int64, error) {
+		if gone {
+			return 0, syscall.ECONNREFUSED
+		}
+		return 0, nil
+	}
+	res := n.run(func(l *plan.Load) { l.Count, l.Duration, l.Connections = 1000, 0, 2 })
+	if res.EndedBy != "stall" || !res.Requests.Balanced() {
+		t.Errorf("ended by %s with %+v, want stall", res.EndedBy, res.Requests)
+	}
+}

@@ -8,7 +8,7 @@ import (
 // tally is what one worker counted in one interval. Two of them per worker
 // change places at every boundary, so that the worker never waits.
 type tally struct {
-	index    int64 // of the interval; negative in warm-up
+	index    int64 // of the interval; negative in warm-up, drainIndex after the window
 	from, to int64
 
 	planned, started       int64
@@ -22,6 +22,9 @@ type tally struct {
 	errors                 *hdr.Histogram
 	merged                 int64 // intervals that could not be handed over in time
 }
+
+// drainIndex is the index of the interval that follows the window.
+const drainIndex = int64(1) << 40
 
 func newTally() *tally {
 	h := func() *hdr.Histogram { return hdr.MustNew(hdr.Config{}) }
@@ -63,7 +66,7 @@ func (t *tally) add(o *tally) {
 // interval is the tally as it is stored.
 func (t *tally) interval(windowAt int64) result.Interval {
 	return result.Interval{
-		StartUS: float64(t.from-windowAt) / 1000, LengthUS: float64(t.to-t.from) / 1000, Warmup: t.index < 0,
+		StartUS: float64(t.from-windowAt) / 1000, LengthUS: float64(t.to-t.from) / 1000, Warmup: t.index < 0, Drain: t.index == drainIndex,
 		Planned: t.planned, Started: t.started, Completed: t.completed, Failed: t.failed,
 		BytesIn: t.bytesIn, InFlight: t.inFlight,
 		Response: result.Pack(t.response), Service: result.Pack(t.service), Lag: result.Pack(t.lag), Errors: result.Pack(t.errors),

@@ -63,6 +63,7 @@ type worker struct {
 	slack     int64 // spin this long before a planned send
 
 	inFlight int64 // planned and unfinished
+	lastEnd  int64 // when a request last ended, well or badly
 	area     float64
 	edges    int64
 
@@ -382,6 +383,17 @@ func (w *worker) turn(now int64) {
 	if w.script != nil && w.wants.Stopped != nil && w.wants.Stopped() {
 		w.stop(now)
 	}
+	w.checkStall(now)
+}
+
+// checkStall ends a load by count alone in which no request ends any more, well
+// or badly: nothing else would. It waits three times the longest timeout.
+func (w *worker) checkStall(now int64) {
+	l := &w.r.load
+	longest := int64(max(l.Timeouts.Connect, l.Timeouts.TLS, l.Timeouts.Request))
+	if l.Duration == 0 && now-max(w.lastEnd, w.r.startAt.Load()) > 3*longest {
+		w.r.end("stall", now)
+	}
 }
 
 // adapt sets how long the loop may gather answers: a twentieth of the median
@@ -416,6 +428,7 @@ func (w *worker) stop(now int64) {
 		}
 	}
 	w.drainEnd = now + max(drain, 0)
+	w.rotateDrain(now)
 }
 
 // finished reports whether nothing is left to do.
@@ -435,7 +448,7 @@ func (w *worker) close() {
 		w.story.spun = s.Spun()
 	}
 	w.tally.to = now
-	if end := w.r.endAt.Load(); end > w.tally.from {
+	if end := w.r.endAt.Load(); w.tally.index != drainIndex && end > w.tally.from {
 		w.tally.to = min(now, end)
 	}
 }
@@ -450,27 +463,54 @@ func (w *worker) signOff() {
 // takes its place. If the collector has not given one back the interval is
 // merged with the next, and that is counted.
 func (w *worker) rotate(now int64) {
-	if w.boundary >= w.r.endAt.Load() { // the last interval holds the drain
+	if w.boundary >= w.r.endAt.Load() { // stop ends the window's last interval
 		w.boundary = math.MaxInt64
 		return
 	}
 	index := floorDiv(now-w.r.windowAt, secondNS)
 	boundary := w.r.windowAt + index*secondNS
 	w.boundary = boundary + secondNS
-	var next *tally
-	select {
-	case next = <-w.spare:
-	default:
-		if w.tally.index < 0 && index >= 0 {
-			next = newTally() // warm-up must not mix with the window
-			break
-		}
+	next := w.empty()
+	if next == nil && (w.tally.index >= 0 || index < 0) {
 		w.tally.merged++
 		return
 	}
+	if next == nil {
+		next = newTally() // warm-up must not mix with the window
+	}
+	w.change(next, index, boundary)
+}
+
+// rotateDrain ends the window's last interval: what is answered after it has an
+// interval of its own.
+func (w *worker) rotateDrain(now int64) {
+	end := min(now, w.r.endAt.Load())
+	w.boundary = math.MaxInt64
+	if end <= w.tally.from || w.inFlight == 0 {
+		return
+	}
+	next := w.empty()
+	if next == nil {
+		next = newTally()
+	}
+	w.change(next, drainIndex, end)
+}
+
+// empty is the tally that the collector gave back, or nil.
+func (w *worker) empty() *tally {
+	select {
+	case t := <-w.spare:
+		return t
+	default:
+		return nil
+	}
+}
+
+// change puts next in the place of the tally, which ends at the given time.
+func (w *worker) change(next *tally, index, at int64) {
 	full := w.tally
-	full.to, full.inFlight, full.open = boundary, w.inFlight, int64(w.story.open)
-	next.index, next.from = index, boundary
+	full.to, full.inFlight, full.open = at, w.inFlight, int64(w.story.open)
+	next.index, next.from = index, at
 	w.tally = next
 	w.r.collect.in <- delivery{w.id, full, false}
 }

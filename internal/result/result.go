@@ -228,11 +228,12 @@ type Sample struct {
 }
 
 // Interval is one second (or less, at the end) of a load, counted by the
-// moment of completion. Requests of the warm-up are marked.
+// moment of completion. The warm-up, and the drain after the window, are marked.
 type Interval struct {
 	StartUS   float64 `json:"start_us"` // from the start of the window; negative in warm-up
 	LengthUS  float64 `json:"length_us"`
 	Warmup    bool    `json:"warmup,omitempty"`
+	Drain     bool    `json:"drain,omitempty"` // after the window
 	Started   int64   `json:"started"`
 	Planned   int64   `json:"planned"`
 	Completed int64   `json:"completed"`

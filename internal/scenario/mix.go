@@ -122,7 +122,7 @@ func encode(r plan.Request, noKeepAlive bool) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return Item{Name: r.Name, Bytes: b, Method: httpwire.MethodKindOf(r.Method), Again: idempotent(r.Method)}, nil
+	return Item{Name: r.Name, Bytes: b, Method: httpwire.MethodKindOf(r.Method), Again: Idempotent(r.Method)}, nil
 }
 
 func target(u *url.URL) string {
@@ -145,7 +145,9 @@ func has(headers []plan.Header, name string) bool {
 	return false
 }
 
-func idempotent(method string) bool {
+// Idempotent reports whether a request of the method may be sent twice without
+// harm (RFC 9110 section 9.2.2).
+func Idempotent(method string) bool {
 	switch method {
 	case "", "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE":
 		return true

@@ -11,7 +11,7 @@
 // is given up and counted. Exactly the connections asked for are opened. Where
 // such a difference changes a printed figure, a line that starts with "Note: "
 // says so. Options.Quirks prints the figures wrk would print, and
-// Options.Plain leaves out the notes. docs/compat-wrk.md lists every
+// Options.Plain leaves out the notes. docs/compat.md lists every
 // difference.
 //
 // What it refuses: what wrk refuses, with the same messages and exit codes,
