@@ -186,7 +186,7 @@ func (r *run) launch() {
 		r.opts.Started(threads)
 	}
 	at := r.clock() + int64(2*time.Millisecond)
-	if r.opts.Window != nil {
+	if r.opts.Window != nil && opened > 0 {
 		start := evloop.Wall(at).Add(r.load.Warmup)
 		var end time.Time
 		if r.load.Duration > 0 {

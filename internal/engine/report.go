@@ -43,12 +43,12 @@ func (r *run) report() *result.Load {
 	return res
 }
 
-// windowEnd is where planning stopped, or the last answer of a load that ended
-// by count.
+// windowEnd is where planning stopped, or the end of the last request of a load
+// that ended by count.
 func (r *run) windowEnd() int64 {
 	var last int64
 	for _, w := range r.workers {
-		last = max(last, w.story.lastDone)
+		last = max(last, w.lastEnd)
 	}
 	end := r.endAt.Load()
 	if end == math.MaxInt64 || r.load.Count > 0 && last < end && r.countReached() {

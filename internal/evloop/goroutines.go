@@ -30,6 +30,7 @@ type goConn struct {
 	conn   net.Conn
 	send   chan []byte
 	sendAt int64         // of a send that Sent has not told of; 0: none
+	sends  int           // on this connection
 	next   chan struct{} // the reader may go on
 	broken chan error    // why a send failed
 }
@@ -38,7 +39,7 @@ type goEvent struct {
 	slot   int32
 	gen    uint32
 	opened *goConn // not nil: the connection stands
-	sent   bool
+	sent   int     // which send of the connection, from 1
 	data   []byte
 	next   chan struct{}
 	err    error
@@ -124,7 +125,7 @@ func (l *goLoop) read(c *goConn, slot int32, gen uint32) {
 }
 
 func (l *goLoop) write(c *goConn, slot int32, gen uint32) {
-	for {
+	for n := 1; ; n++ {
 		var p []byte
 		var more bool
 		select {
@@ -134,7 +135,7 @@ func (l *goLoop) write(c *goConn, slot int32, gen uint32) {
 		if !more {
 			return
 		}
-		e := goEvent{slot: slot, gen: gen, sent: true, at: Now()}
+		e := goEvent{slot: slot, gen: gen, sent: n, at: Now()}
 		if _, err := c.conn.Write(p); err != nil {
 			c.breakOff(err)
 			continue
@@ -188,6 +189,7 @@ func (l *goLoop) Close(slot int32) {
 func (l *goLoop) Send(slot int32, p []byte, at int64) {
 	c := &l.conns[slot]
 	c.sendAt = at
+	c.sends++
 	c.send <- bytes.Clone(p)
 }
 
@@ -251,8 +253,9 @@ func (l *goLoop) handle(e goEvent) {
 		}
 		e.next <- struct{}{}
 	case !current:
-	case e.sent:
+	case e.sent > 0 && e.sent == c.sends:
 		l.tellSent(e.slot, e.at)
+	case e.sent > 0: // of a send that its answer has told of
 	default:
 		l.h.Gone(e.slot, e.err)
 	}
