@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"golang.org/x/term"
 
@@ -26,6 +27,7 @@ type driver struct {
 	std      streams
 	progress func(result.Progress, float64)
 	script   func(worker int) scenario.Script
+	begun    func() // hears when connections stand and the load begins
 	allow    []string
 }
 
@@ -36,7 +38,7 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 		return nil, err
 	}
 	raiseFileLimit(p.Load.Connections)
-	run, err := lab.Run(ctx, p, loader{d.script}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress})
+	run, err := lab.Run(ctx, p, loader{d}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress})
 	if run.Load.Model != "" {
 		analyse.Run(run, analyse.DefaultThresholds())
 	}
@@ -51,12 +53,16 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 }
 
 // loader is the engine on this machine, as the lab wants it.
-type loader struct {
-	script func(worker int) scenario.Script
-}
+type loader struct{ driver }
 
 func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.Load, error) {
-	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads, Window: tell.Window})
+	window := func(start, end time.Time) {
+		if l.begun != nil {
+			l.begun()
+		}
+		tell.Window(start, end)
+	}
+	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads, Window: window})
 }
 
 // newProgress prints the state of a load once a second: on a terminal on one
@@ -108,7 +114,7 @@ func writeTo(file string, out io.Writer, write func(io.Writer) error) error {
 }
 
 func printSpec(w io.Writer, p plan.Plan) error {
-	e, err := spec.FromPlan(p)
+	e, err := plan.Describe(p)
 	if err == nil {
 		err = spec.Write(w, e)
 	}

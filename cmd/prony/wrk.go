@@ -42,7 +42,8 @@ func runWrk(ctx context.Context, args []string, std streams) int {
 	if o.PrintSpec {
 		return status(printSpec(std.out, p), std)
 	}
-	return wrkSession{o: o, std: std, allow: allow}.run(ctx, p)
+	session := wrkSession{o: o, std: std, allow: allow}
+	return session.run(ctx, p)
 }
 
 // wrkUsage prints what wrk prints for arguments that start no test.
@@ -61,9 +62,11 @@ type wrkSession struct {
 	o     wrk.Options
 	std   streams
 	allow []string
+	// started is the error of writing the first lines.
+	started error
 }
 
-func (s wrkSession) run(ctx context.Context, p plan.Plan) int {
+func (s *wrkSession) run(ctx context.Context, p plan.Plan) int {
 	program, err := s.load(ctx, p)
 	if err != nil {
 		fmt.Fprintln(s.std.err, err)
@@ -81,10 +84,11 @@ func (s wrkSession) run(ctx context.Context, p plan.Plan) int {
 	if s.o.JSON == "-" {
 		out = s.std.err
 	}
-	if err := wrk.RenderStart(out, s.o); err != nil {
+	d.begun = func() { s.started = wrk.RenderStart(out, s.o) }
+	run, err := d.drive(ctx, p)
+	if s.started != nil {
 		return exitEnvironment
 	}
-	run, err := d.drive(ctx, p)
 	if code, ended := s.failed(err); ended {
 		return code
 	}
@@ -92,7 +96,7 @@ func (s wrkSession) run(ctx context.Context, p plan.Plan) int {
 }
 
 // failed prints wrk's line for a target that cannot be reached.
-func (s wrkSession) failed(err error) (code int, ended bool) {
+func (s *wrkSession) failed(err error) (code int, ended bool) {
 	var e *engine.UnreachableError
 	switch {
 	case errors.As(err, &e):
@@ -119,7 +123,7 @@ func lastWords(text string) string {
 	return strings.ToUpper(cause[:1]) + cause[1:]
 }
 
-func (s wrkSession) report(out io.Writer, run *result.Run, program *script.Program, err error) int {
+func (s *wrkSession) report(out io.Writer, run *result.Run, program *script.Program, err error) int {
 	if e := wrk.RenderResult(out, run, s.o); e != nil {
 		return exitEnvironment
 	}
@@ -157,7 +161,7 @@ func summary(t wrk.Totals) script.Summary {
 }
 
 // load runs the script, if there is one, up to the start of the load.
-func (s wrkSession) load(ctx context.Context, p plan.Plan) (*script.Program, error) {
+func (s *wrkSession) load(ctx context.Context, p plan.Plan) (*script.Program, error) {
 	if s.o.Script == "" {
 		return nil, nil
 	}

@@ -15,6 +15,9 @@ type Facts struct {
 	CPUs int
 	// Loopback: the target shares this machine.
 	Loopback bool
+	// Hosts are the CPUs of the other hosts by their names; a host that is not
+	// listed is unknown.
+	Hosts map[string]int
 }
 
 // WithDefaults returns the load with every default written out.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"prony/internal/spec"
 	"prony/internal/unit"
 )
 
@@ -151,7 +152,7 @@ func unknownName(what, found, word string, names []string, more string) error {
 		return fmt.Errorf("no %s; want %s", what, list(names, more))
 	}
 	hint := ""
-	if near, ok := nearest(word, names); ok {
+	if near, ok := spec.Nearest(word, names); ok {
 		hint = fmt.Sprintf("did you mean %s? ", near)
 	}
 	return fmt.Errorf("found %q, which is no %s; %swant %s", found, what, hint, list(names, more))

@@ -89,35 +89,3 @@ func (e Expectation) Format(value float64) string {
 	}
 	return unit.FormatCount(int64(value))
 }
-
-// nearest finds the name that a mistyped word was probably meant to be: the one
-// with the fewest edits, at most a third of its letters.
-func nearest(word string, names []string) (string, bool) {
-	best, least := "", len(word)
-	for _, name := range names {
-		if n := edits(word, name); n < least && n <= max(len(name)/3, 1) {
-			best, least = name, n
-		}
-	}
-	return best, best != ""
-}
-
-// edits is the Levenshtein distance of two short words.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}

@@ -19,6 +19,33 @@ type Plan struct {
 	Seed   uint64        `json:"seed"`
 	Load   Load          `json:"load"`
 	Expect []Expectation `json:"expect,omitempty"`
+
+	// Also are further loads, driven side by side with Load.
+	Also []Load `json:"also,omitempty"`
+	// Services are what is started before the load and stopped behind it, in the
+	// order of starting; those with a URL run already.
+	Services []Service `json:"services,omitempty"`
+	// Cores says who may use which cores, for each host that is shared.
+	Cores []Division `json:"cores,omitempty"`
+	// Warmup asks for a warm-up until the load is steady, in place of a fixed one.
+	Warmup *Warmup `json:"warmup,omitempty"`
+	// Capacity asks for a search for the highest rate in place of the Load, which
+	// is its template.
+	Capacity *Capacity `json:"capacity,omitempty"`
+}
+
+// Warmup is a warm-up that ends when what is measured is steady: not before
+// Least, and at Most in any case.
+type Warmup struct {
+	Least time.Duration `json:"least_ns"`
+	Most  time.Duration `json:"most_ns"`
+}
+
+// Capacity is a search for the highest rate at which all goals hold. It ends
+// when its bounds are Within a ratio of each other.
+type Capacity struct {
+	SLO    []Expectation `json:"slo"`
+	Within float64       `json:"within"`
 }
 
 // Model says how arrivals depend on completions (Schroeder et al., NSDI 2006).
@@ -54,6 +81,8 @@ const (
 // Load is one load phase. The zero value of every field is its default, which
 // Defaults writes out; the effective values are stored with the result.
 type Load struct {
+	// Name tells loads apart that run side by side.
+	Name     string    `json:"name,omitempty"`
 	Requests []Request `json:"requests"`
 	Model    Model     `json:"model"`
 
@@ -118,9 +147,12 @@ type Load struct {
 
 // Request is one thing to send, with its share of the mix.
 type Request struct {
-	Name    string   `json:"name,omitempty"`
-	Method  string   `json:"method"`
-	URL     string   `json:"url"`
+	Name   string `json:"name,omitempty"`
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	// Service names the service whose address takes the place of the URL's host,
+	// which is that name until the service runs; "" is a URL that is final.
+	Service string   `json:"service,omitempty"`
 	Proto   string   `json:"proto,omitempty"` // "" is HTTP/1.1; "HTTP/1.0"
 	Headers []Header `json:"headers,omitempty"`
 	Body    []byte   `json:"body,omitempty"`

@@ -1,204 +1,174 @@
-// Package spec is what the user wrote: the experiment file (version 1).
-//
-// It holds the part of the file that describes a load on a URL, and writes it:
-// --print-spec shows which experiment a command line amounts to.
 package spec
 
 import (
 	"fmt"
 	"io"
-	"net/url"
-	"strconv"
-	"time"
 
 	"go.yaml.in/yaml/v4"
-
-	"prony/internal/plan"
-	"prony/internal/schedule"
 )
 
 // Version of the file format.
 const Version = 1
 
-// Experiment is one experiment file.
+// Experiment is one experiment file. Fields that were not written are zero;
+// defaults are the plan's business.
 type Experiment struct {
-	Prony    int                `yaml:"prony"`
-	Name     string             `yaml:"name,omitempty"`
-	Services map[string]Service `yaml:"services"`
-	Load     Load               `yaml:"load"`
-	Expect   []string           `yaml:"expect,omitempty"`
+	Prony    int    `yaml:"prony"`
+	Name     string `yaml:"name,omitempty"`
+	Question string `yaml:"question,omitempty"`
+	// Services and Load are those of the first combination of what is varied;
+	// [Experiment.Resolve] gives the others.
+	Services  Services          `yaml:"services"`
+	Hosts     map[string]string `yaml:"hosts,omitempty"`
+	Load      Loads             `yaml:"load"`
+	Repeat    Repeat            `yaml:"repeat,omitempty"`
+	Order     string            `yaml:"order,omitempty"`
+	Baseline  map[string]string `yaml:"baseline,omitempty"`
+	Expect    []string          `yaml:"expect,omitempty"`
+	OnFailure string            `yaml:"on-failure,omitempty"`
+	Cooldown  *Duration         `yaml:"cooldown,omitempty"`
+	Seed      uint64            `yaml:"seed,omitempty"`
+	Scale     float64           `yaml:"scale,omitempty"`
+
+	// Axes are what is varied, in the file's order.
+	Axes []Axis `yaml:"-"`
+
+	file  string
+	form  *form
+	tree  *node
+	combs []Combination
 }
 
-// Service is a target that runs already.
+// Services are the services of an experiment in the file's order.
+type Services []Service
+
+// Service is one of them: how it comes to be, and what it may use. Exactly one
+// of Catalog, Process, Docker, Compose, Kubernetes and URL is set.
 type Service struct {
-	URL string `yaml:"url"`
+	Name       string            `yaml:"-"`
+	Catalog    string            `yaml:"catalog,omitempty"`
+	Process    *Process          `yaml:"process,omitempty"`
+	Docker     *Docker           `yaml:"docker,omitempty"`
+	Compose    *Compose          `yaml:"compose,omitempty"`
+	Kubernetes *Kubernetes       `yaml:"kubernetes,omitempty"`
+	URL        string            `yaml:"url,omitempty"`
+	Instances  int               `yaml:"instances,omitempty"`
+	Upstream   []string          `yaml:"upstream,omitempty"`
+	Limits     *Limits           `yaml:"limits,omitempty"`
+	Ready      *Ready            `yaml:"ready,omitempty"`
+	Env        map[string]string `yaml:"env,omitempty"`
+	Params     map[string]string `yaml:"params,omitempty"`
+	Port       int               `yaml:"port,omitempty"`
+	On         string            `yaml:"on,omitempty"`
 }
 
-// Load is the load section, in the file's own terms.
-type Load struct {
-	Target      string    `yaml:"target"`
-	Requests    []Request `yaml:"requests"`
-	Connections int       `yaml:"connections"`
-	Threads     int       `yaml:"threads,omitempty"`
-	Rate        string    `yaml:"rate,omitempty"`
-	Arrivals    string    `yaml:"arrivals,omitempty"`
-	Duration    string    `yaml:"duration,omitempty"`
-	Count       int64     `yaml:"count,omitempty"`
-	Warmup      string    `yaml:"warmup,omitempty"`
-	Think       string    `yaml:"think,omitempty"`
-	KeepAlive   *bool     `yaml:"keepalive,omitempty"`
-	Pipeline    int       `yaml:"pipeline,omitempty"`
-	Script      string    `yaml:"script,omitempty"`
-	ScriptArgs  []string  `yaml:"script-args,omitempty"`
-	Timeout     string    `yaml:"timeout,omitempty"`
-	ConnectRate float64   `yaml:"connect-rate,omitempty"`
-	Dial        string    `yaml:"dial,omitempty"`
-	Sources     []string  `yaml:"sources,omitempty"`
-	Insecure    bool      `yaml:"insecure,omitempty"`
-	ServerName  string    `yaml:"server-name,omitempty"`
-	CA          string    `yaml:"ca,omitempty"`
-	Cert        string    `yaml:"cert,omitempty"`
-	Key         string    `yaml:"key,omitempty"`
-	Engine      string    `yaml:"engine,omitempty"`
-	Timestamps  string    `yaml:"timestamps,omitempty"`
-	Seed        uint64    `yaml:"seed,omitempty"`
-	SameLength  bool      `yaml:"same-length,omitempty"`
+// Process is a program that is built and started. Command and Build are words
+// for no shell.
+type Process struct {
+	Command []string          `yaml:"command"`
+	Build   []string          `yaml:"build,omitempty"`
+	Env     map[string]string `yaml:"env,omitempty"`
+	Dir     string            `yaml:"dir,omitempty"`
 }
 
-// Request is one entry of the mix.
-type Request struct {
-	Path    string     `yaml:"path"`
-	Service string     `yaml:"service,omitempty"` // when it is not the load's target
-	Method  string     `yaml:"method,omitempty"`
-	Proto   string     `yaml:"protocol,omitempty"`
-	Headers [][]string `yaml:"headers,omitempty,flow"`
-	Body    string     `yaml:"body,omitempty"`
-	Weight  float64    `yaml:"weight,omitempty"`
+// Docker is a container of an image.
+type Docker struct {
+	Image   string   `yaml:"image"`
+	Command []string `yaml:"command,omitempty"`
+	Port    int      `yaml:"port,omitempty"` // inside the container
+	Network string   `yaml:"network,omitempty"`
+	Volumes []string `yaml:"volumes,omitempty"`
+	User    string   `yaml:"user,omitempty"`
 }
 
-// FromPlan describes a plan as an experiment file.
-func FromPlan(p plan.Plan) (Experiment, error) {
-	e := Experiment{Prony: Version, Name: p.Name, Services: map[string]Service{}, Load: fromLoad(p.Load)}
-	for _, x := range p.Expect {
-		e.Expect = append(e.Expect, x.Text)
-	}
-	names := map[string]string{}
-	for _, q := range p.Load.Requests {
-		u, err := url.Parse(q.URL)
-		if err != nil {
-			return e, fmt.Errorf("describe plan: %w", err)
+// Compose is a service of a Compose file.
+type Compose struct {
+	File    string `yaml:"file"`
+	Service string `yaml:"service"`
+	Port    int    `yaml:"port,omitempty"` // inside the container
+}
+
+// Kubernetes is a workload in a cluster.
+type Kubernetes struct {
+	Manifest  string `yaml:"manifest,omitempty"`
+	Image     string `yaml:"image,omitempty"`
+	Namespace string `yaml:"namespace,omitempty"`
+	Context   string `yaml:"context,omitempty"`
+	Service   string `yaml:"service,omitempty"`
+	Port      int    `yaml:"port,omitempty"`
+}
+
+// Limits are what each instance may use; zero fields are no limit.
+type Limits struct {
+	CPUs   float64 `yaml:"cpus,omitempty"` // cores
+	CPUSet Cores   `yaml:"cpuset,omitempty"`
+	Memory Size    `yaml:"memory,omitempty"`
+	PIDs   int     `yaml:"pids,omitempty"`
+}
+
+// Ready is when an instance counts as started.
+type Ready struct {
+	Path   string   `yaml:"path,omitempty"`
+	Status int      `yaml:"status,omitempty"`
+	Within Duration `yaml:"within,omitempty"`
+	TCP    bool     `yaml:"tcp,omitempty"`
+	Log    string   `yaml:"log,omitempty"` // a regular expression
+}
+
+// Repeat is how often each variant is measured: Times, or until a difference
+// can be told.
+type Repeat struct {
+	Times int    `yaml:"times,omitempty"`
+	Until *Until `yaml:"until,omitempty"`
+}
+
+// Until ends the repeats when a relative difference of Detect could be told,
+// at Most repeats at the latest.
+type Until struct {
+	Detect float64 `yaml:"detect"`
+	Most   int     `yaml:"most,omitempty"`
+}
+
+// MarshalYAML writes the services as a mapping, in their order.
+func (s Services) MarshalYAML() (any, error) {
+	m := &yaml.Node{Kind: yaml.MappingNode}
+	for _, one := range s {
+		var key, value yaml.Node
+		if err := key.Encode(one.Name); err != nil {
+			return nil, err
 		}
-		origin := u.Scheme + "://" + u.Host
-		name := names[origin]
-		if name == "" {
-			name = "target"
-			if len(names) > 0 {
-				name += strconv.Itoa(len(names) + 1)
-			}
-			names[origin] = name
-			e.Services[name] = Service{URL: origin}
+		if err := value.Encode(one); err != nil {
+			return nil, err
 		}
-		if e.Load.Target == "" {
-			e.Load.Target = name
-		}
-		e.Load.Requests = append(e.Load.Requests, fromRequest(q, u, name, e.Load.Target))
+		m.Content = append(m.Content, &key, &value)
 	}
-	return e, nil
+	return m, nil
 }
 
-func fromRequest(q plan.Request, u *url.URL, service, target string) Request {
-	r := Request{Path: q.Target, Method: q.Method, Proto: q.Proto, Body: string(q.Body), Weight: q.Weight}
-	if r.Path == "" {
-		r.Path = u.RequestURI()
+// MarshalYAML writes a plain number of repeats as such.
+func (r Repeat) MarshalYAML() (any, error) {
+	if r.Until == nil {
+		return r.Times, nil
 	}
-	if service != target {
-		r.Service = service
+	detect := formatPercent(r.Until.Detect)
+	until := map[string]any{"detect": detect}
+	if r.Until.Most > 0 {
+		until["most"] = r.Until.Most
 	}
-	if r.Method == "GET" {
-		r.Method = ""
-	}
-	if r.Weight == 1 {
-		r.Weight = 0
-	}
-	for _, h := range q.Headers {
-		r.Headers = append(r.Headers, []string{h.Name, h.Value})
-	}
-	return r
+	return map[string]any{"until": until}, nil
 }
 
-func fromLoad(l plan.Load) Load {
-	f := Load{Connections: l.Connections, Threads: l.Threads, Duration: duration(l.Duration), Count: l.Count, Warmup: duration(l.Warmup),
-		Pipeline: above(l.Pipeline, 1), Timeout: duration(l.Timeouts.Request), ConnectRate: l.ConnectRate, Dial: l.Dial, Sources: l.Sources,
-		Insecure: l.TLS.Insecure, ServerName: l.TLS.ServerName, CA: l.TLS.CAFile, Cert: l.TLS.CertFile, Key: l.TLS.KeyFile,
-		Engine: unless(string(l.Engine), "auto"), Timestamps: unless(string(l.Timestamps), "app"), Seed: l.Seed, SameLength: l.SameLength,
-		Think: think(l.Think)}
-	if l.NoKeepAlive {
-		no := false
-		f.KeepAlive = &no
-	}
-	if l.Script != nil {
-		f.Script, f.ScriptArgs = l.Script.File, l.Script.Args
-	}
-	if l.Arrivals.Open() {
-		f.Arrivals = l.Arrivals.Process.String()
-		f.Rate = rate(l.Arrivals)
-	}
-	return f
-}
+// IsZero reports whether nothing was said about repeats.
+func (r Repeat) IsZero() bool { return r == Repeat{} }
 
-func above(v, least int) int {
-	if v > least {
-		return v
-	}
-	return 0
-}
-
-func unless(s, usual string) string {
-	if s == usual {
-		return ""
-	}
-	return s
-}
-
-func duration(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}
-
-func think(t schedule.Think) string {
-	if t.Mean == 0 {
-		return ""
-	}
-	if t.Distribution == schedule.Fixed {
-		return t.Mean.String()
-	}
-	return t.Mean.String() + " " + t.Distribution.String()
-}
-
-// rate describes a timetable: "500/s", "100/s..500/s", "100/s,200/s" or the
-// number of replayed times.
-func rate(a schedule.Arrivals) string {
-	if len(a.Segments) == 0 {
-		return fmt.Sprintf("replay of %d times", len(a.Times))
-	}
-	s := a.Segments[0]
-	if len(a.Segments) == 1 && s.From != s.To {
-		return perSecond(s.From) + ".." + perSecond(s.To)
-	}
-	text := perSecond(s.From)
-	for _, s := range a.Segments[1:] {
-		text += "," + perSecond(s.From)
-	}
-	return text
-}
-
-func perSecond(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) + "/s" }
-
-// Write encodes the experiment as YAML.
+// Write encodes an experiment as a file: one that was loaded as it was written,
+// with the changes of the flags but without its comments.
 func Write(w io.Writer, e Experiment) error {
-	b, err := yaml.Marshal(e)
+	var value any = e
+	if e.tree != nil {
+		value = e.tree.yaml()
+	}
+	b, err := yaml.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
@@ -206,4 +176,32 @@ func Write(w io.Writer, e Experiment) error {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	return nil
+}
+
+// yaml is the tree as the YAML package writes it.
+func (n *node) yaml() *yaml.Node {
+	switch n.shape {
+	case mapping:
+		y := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for i, k := range n.keys {
+			y.Content = append(y.Content, k.yaml(), n.items[i].yaml())
+		}
+		return y
+	case sequence:
+		y := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+		for _, item := range n.items {
+			y.Content = append(y.Content, item.yaml())
+			if item.shape != scalar {
+				y.Style = 0
+			}
+		}
+		return y
+	case scalar:
+		y := &yaml.Node{Kind: yaml.ScalarNode, Value: n.text}
+		if n.quoted {
+			y.Tag, y.Style = "!!str", yaml.SingleQuotedStyle
+		}
+		return y
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 }
