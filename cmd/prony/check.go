@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,8 @@ func (f *loadFlags) words(r *reader) {
 			r.bad("dial", fmt.Errorf("%q: want host:port or unix:/path", f.dial))
 		}
 	}
+	r.folder("json", f.json)
+	r.folder("hdr", f.hlog)
 	r.readable("cacert", f.ca)
 	r.readable("cert", f.cert)
 	r.readable("key", f.key)
@@ -71,6 +74,17 @@ func (r *reader) readable(flag, file string) {
 	r.bad(flag, err)
 	if err == nil {
 		_ = f.Close() // nothing was written
+	}
+}
+
+// folder refuses an output file whose folder does not exist: better now than
+// when the load has run.
+func (r *reader) folder(flag, file string) {
+	if file == "" || file == "-" {
+		return
+	}
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		r.bad(flag, fmt.Errorf("folder of %s: %w", file, err))
 	}
 }
 

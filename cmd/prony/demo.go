@@ -33,7 +33,7 @@ func demoCommand(std streams) *cobra.Command {
 }
 
 func runDemo(ctx context.Context, d time.Duration, std streams) error {
-	target, err := startTarget(ctx, "--fast", "--addr", "127.0.0.1:0")
+	target, err := startTarget(context.WithoutCancel(ctx), "--fast", "--addr", "127.0.0.1:0")
 	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}
@@ -62,6 +62,9 @@ func demoLoad(ctx context.Context, l plan.Load, std streams) (rate float64, err 
 	}
 	if err := report.Text(std.out, run, analyse.Suggestions(run), style(std.out)); err != nil {
 		return 0, &exitError{exitEnvironment, err}
+	}
+	if run.Load.EndedBy == "interrupt" {
+		return 0, &exitError{code: exitInterrupted}
 	}
 	return run.Load.Rate, nil // a busy machine's verdict is what the demo shows, not its failure
 }

@@ -60,9 +60,11 @@ func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.L
 		if l.begun != nil {
 			l.begun()
 		}
-		tell.Window(start, end)
+		if tell.Window != nil {
+			tell.Window(start, end)
+		}
 	}
-	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads, Window: window})
+	return engine.Run(ctx, p, engine.Options{Script: l.script, Progress: tell.Progress, Started: tell.Threads, Window: window, Start: tell.Start})
 }
 
 // newProgress prints the state of a load once a second: on a terminal on one
@@ -76,11 +78,22 @@ func newProgress(w io.Writer, quiet bool) func(result.Progress, float64) {
 		return func(p result.Progress, busy float64) { fmt.Fprintln(w, report.ProgressLine(p, busy)) }
 	}
 	return func(p result.Progress, busy float64) {
-		fmt.Fprintf(w, "\r\x1b[2K%s", report.ProgressLine(p, busy))
+		fmt.Fprintf(w, "\r\x1b[2K%s", clip(report.ProgressLine(p, busy), int(f.Fd())))
 		if p.Total > 0 && p.Elapsed >= p.Total {
 			fmt.Fprint(w, "\r\x1b[2K")
 		}
 	}
+}
+
+// clip cuts a line to the width of the terminal: one that wraps cannot be
+// redrawn in its place.
+func clip(line string, fd int) string {
+	width, _, err := term.GetSize(fd)
+	letters := []rune(line)
+	if err != nil || width < 2 || len(letters) < width {
+		return line
+	}
+	return string(letters[:width-1])
 }
 
 // style allows colours on a terminal that did not ask for none.
@@ -89,16 +102,17 @@ func style(w io.Writer) report.Style {
 	return report.Style{Colour: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""}
 }
 
+// writeFiles writes the files that were asked for; the failure of one does not
+// keep it from the other.
 func writeFiles(run *result.Run, json, hlog string, out io.Writer) error {
+	var errs []error
 	if json != "" {
-		if err := writeTo(json, out, func(w io.Writer) error { return report.JSON(w, run) }); err != nil {
-			return err
-		}
+		errs = append(errs, writeTo(json, out, func(w io.Writer) error { return report.JSON(w, run) }))
 	}
 	if hlog != "" {
-		return writeTo(hlog, out, func(w io.Writer) error { return report.HLog(w, run) })
+		errs = append(errs, writeTo(hlog, out, func(w io.Writer) error { return report.HLog(w, run) }))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // writeTo writes a file, or to standard output for "-".

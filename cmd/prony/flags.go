@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +105,8 @@ func (f *loadFlags) requests(r *reader, urls []string) []plan.Request {
 			r.errs = append(r.errs, err)
 			continue
 		}
-		q := plan.Request{Method: cmp.Or(method, "GET"), URL: u.String(), Headers: headers, Body: body, Weight: 1}
+		own := withCredentials(headers, u)
+		q := plan.Request{Method: cmp.Or(method, "GET"), URL: u.String(), Headers: own, Body: body, Weight: 1}
 		if i < len(f.weights) {
 			if q.Weight = f.weights[i]; q.Weight <= 0 {
 				r.errs = append(r.errs, fmt.Errorf("--weight: %g is not above 0", q.Weight))
@@ -117,6 +120,8 @@ func (f *loadFlags) requests(r *reader, urls []string) []plan.Request {
 func checkURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
+	case err != nil && !strings.Contains(s, "://"): // host:port/ confuses the parser
+		return nil, fmt.Errorf("URL %q: want http:// or https:// in front", s)
 	case err != nil:
 		return nil, fmt.Errorf("URL %q: %w", s, err)
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -128,6 +133,20 @@ func checkURL(s string) (*url.URL, error) {
 	}
 	u.Fragment = ""
 	return u, nil
+}
+
+// withCredentials moves user and password of the URL to where they travel, the
+// Authorization header (RFC 7617), unless one was given.
+func withCredentials(headers []plan.Header, u *url.URL) []plan.Header {
+	user := u.User
+	u.User = nil
+	given := func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") }
+	if user == nil || slices.ContainsFunc(headers, given) {
+		return headers
+	}
+	password, _ := user.Password()
+	basic := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+	return append(slices.Clip(headers), plan.Header{Name: "Authorization", Value: "Basic " + basic})
 }
 
 func (f *loadFlags) parseHeaders(r *reader) []plan.Header {

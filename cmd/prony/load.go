@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,10 +61,10 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	if run == nil || run.Load.Model == "" {
 		return err
 	}
-	if e := writeFiles(run, f.json, f.hlog, std.out); e != nil {
-		return &exitError{exitEnvironment, e}
-	}
-	if e := report.Text(people, run, analyse.Suggestions(run), style(people)); e != nil {
+	// Each is tried whatever became of the other: what was measured must not be
+	// lost because a disk is full or a reader went away.
+	files := writeFiles(run, f.json, f.hlog, std.out)
+	if e := errors.Join(report.Text(people, run, analyse.Suggestions(run), style(people)), files); e != nil {
 		return &exitError{exitEnvironment, e}
 	}
 	if err != nil {

@@ -26,10 +26,12 @@ import (
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"target":     cmdTarget,
+		"gateway":    cmdGateway,
 		"unixtarget": cmdUnixTarget,
 		"counted":    cmdCounted,
 		"exits":      cmdExits,
 		"measure":    cmdMeasure,
+		"conduct":    cmdConduct,
 		"interrupt":  cmdInterrupt,
 		"jsoncheck":  cmdJSONCheck,
 		"hdrcheck":   cmdHDRCheck,
@@ -64,19 +66,30 @@ func program(ts *testscript.TestScript, name string) string {
 // the script.
 func cmdTarget(ts *testscript.TestScript, neg bool, args []string) {
 	plain(ts, neg, true, "target [flags]")
-	cmd := exec.Command(program(ts, "prony"), append([]string{"target", "--addr", "127.0.0.1:0"}, args...)...)
+	serveFor(ts, "target", args)
+}
+
+// cmdGateway does the same with "prony gateway".
+func cmdGateway(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, true, "gateway [flags]")
+	serveFor(ts, "gateway", args)
+}
+
+// serveFor starts a command that serves, and says where on its first line.
+func serveFor(ts *testscript.TestScript, command string, args []string) {
+	cmd := exec.Command(program(ts, "prony"), append([]string{command, "--addr", "127.0.0.1:0"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
 	ts.Defer(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait() // a target that was killed has ended too
+		_ = cmd.Wait() // a server that was killed has ended too
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	ts.Check(err)
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
-		ts.Fatalf("the target said %q", line)
+		ts.Fatalf("prony %s said %q", command, line)
 	}
 	setURL(ts, strings.TrimSuffix(address, "/"))
 }
@@ -156,6 +169,15 @@ func cmdMeasure(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if want := calledFor(ts, file); got != want {
 		ts.Fatalf("prony load ended with status %d, its result calls for %d", got, want)
+	}
+}
+
+// cmdConduct runs "prony run" with the arguments given; the machine may be too
+// busy for valid results, so the status may be 0 or 1.
+func cmdConduct(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, len(args) >= 1, "conduct [ARG...]")
+	if got := exitCode(ts.Exec("prony", append([]string{"run"}, args...)...)); got != 0 && got != 1 {
+		ts.Fatalf("prony run ended with status %d, want 0 or 1", got)
 	}
 }
 

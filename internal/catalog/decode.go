@@ -67,7 +67,7 @@ func (d *decoder) unparsed(err error) {
 		all = append(all, one)
 	}
 	for _, e := range all {
-		d.mistakes = append(d.mistakes, Mistake{File: d.file, Line: e.Mark.Line, Column: e.Mark.Column, Text: "not YAML: " + e.Message})
+		d.mistakes = append(d.mistakes, Mistake{File: d.file, Line: max(e.Mark.Line, 1), Column: max(e.Mark.Column, 1), Text: "not YAML: " + e.Message})
 	}
 	if len(all) == 0 {
 		d.mistakes = append(d.mistakes, Mistake{File: d.file, Line: 1, Column: 1, Text: "not YAML: " + err.Error()})

@@ -34,6 +34,7 @@ type Entry struct {
 	// SampleUpstream is the entry that stands behind a gateway when it is
 	// tried out.
 	SampleUpstream string
+	sampleAt       Mistake // where it says so
 
 	files     fs.FS
 	templates map[string]Template // by file name, with .tmpl

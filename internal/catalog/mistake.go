@@ -59,15 +59,26 @@ func unknown(what, name string, allowed []string) string {
 	return text + " (allowed: " + strings.Join(allowed, ", ") + ")"
 }
 
-// nearest is the name that a mistyped one is likely to mean, or "".
+// nearest is the name that a mistyped one is likely to mean, or "". Of two that
+// are equally near it is the one that begins more alike.
 func nearest(name string, names []string) string {
-	best, least := "", max(len(name)/2, 2)+1
+	best, least, most := "", max(len(name)/2, 2)+1, -1
 	for _, n := range names {
-		if d := distance(name, n); d < least && d < len(n) {
-			best, least = n, d
+		d, same := distance(name, n), alike(name, n)
+		if d < len(n) && (d < least || d == least && best != "" && same > most) {
+			best, least, most = n, d, same
 		}
 	}
 	return best
+}
+
+// alike is how many bytes two names have in common at their beginnings.
+func alike(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // distance is Levenshtein's: the fewest letters inserted, deleted or replaced.

@@ -12,59 +12,89 @@ import (
 	"strings"
 )
 
-// Finder looks for what an entry needs and returns its path. The error says
-// what is missing, without the way to get it.
-type Finder func(Need) (path string, err error)
+// Found is a need that is there.
+type Found struct {
+	Path string
+	// Stamp is another text when the thing is another one, so that what was
+	// built with the old one is built anew.
+	Stamp string
+}
 
-// MissingError is what is not on the machine. To get it is up to the user.
+// Finder looks for what an entry needs. The error says what is missing, without
+// the way to get it.
+type Finder func(Need) (Found, error)
+
+// Lack is a need that is not there, and why it is thought so.
+type Lack struct {
+	Need Need
+	Err  error
+}
+
+// MissingError is what is not on the machine, for each way to run the entry.
+// Getting it is up to the user.
 type MissingError struct {
 	Entry string
-	Needs []Need
-	Why   []error // one for each need
+	Ways  [][]Lack
 }
 
 // Error names each thing and the command that brings it.
 func (e *MissingError) Error() string {
-	lines := make([]string, len(e.Needs))
-	for i, n := range e.Needs {
-		lines[i] = fmt.Sprintf("%s: %v; to get it: %s", n.Name, e.Why[i], n.Install)
+	ways := make([]string, len(e.Ways))
+	for i, way := range e.Ways {
+		ways[i] = strings.Join(names(way, func(l Lack) string {
+			return fmt.Sprintf("%s (%v; to get it: %s)", l.Need.Name, l.Err, l.Need.Install)
+		}), ", ")
 	}
-	return fmt.Sprintf("catalog entry %s needs %s", e.Entry, strings.Join(lines, "\n  and "))
+	return fmt.Sprintf("catalog entry %s needs %s", e.Entry, strings.Join(ways, "; or "))
 }
 
 // find looks for some needs of the entry.
-func (e *Entry) find(finder Finder, wanted []string) (paths map[string]string, err error) {
-	paths = map[string]string{}
-	missing := &MissingError{Entry: e.Name}
+func (e *Entry) find(finder Finder, wanted []string) (found map[string]Found, missing []Lack) {
+	found = map[string]Found{}
 	for _, name := range wanted {
 		n := *e.need(name) // a name without a need was refused when the entry was read
-		p, err := finder(n)
+		f, err := finder(n)
 		if err != nil {
-			missing.Needs, missing.Why = append(missing.Needs, n), append(missing.Why, err)
+			missing = append(missing, Lack{n, err})
 			continue
 		}
-		paths[name] = p
+		found[name] = f
 	}
-	if len(missing.Needs) > 0 {
-		return nil, missing
-	}
-	return paths, nil
+	return found, missing
 }
 
 // FindHere looks on this machine.
-func FindHere(n Need) (string, error) {
+func FindHere(n Need) (Found, error) {
 	switch {
 	case n.Program != "":
-		return findProgram(n)
+		return stamped(findProgram(n))
 	case n.JDK > 0:
-		return findJDK(n.JDK)
+		return stamped(findJDK(n.JDK))
 	}
 	for _, f := range n.Files {
 		if _, err := os.Stat(f); err == nil {
-			return f, nil
+			return stamped(f, nil)
 		}
 	}
-	return "", fmt.Errorf("no file %s", strings.Join(n.Files, " or "))
+	return Found{}, fmt.Errorf("no file %s", strings.Join(n.Files, " or "))
+}
+
+// stamped adds size and time of what was found; of a folder, those of its file
+// release, which Java homes have.
+func stamped(path string, err error) (Found, error) {
+	if err != nil {
+		return Found{}, err
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		if release, err := os.Stat(filepath.Join(path, "release")); err == nil {
+			info = release
+		}
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	return Found{path, fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())}, nil
 }
 
 // findProgram looks in the path, in the folders of system programs, which are

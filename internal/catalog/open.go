@@ -63,8 +63,9 @@ func Open(dirs ...fs.FS) (*Catalog, error) {
 	}
 	for _, e := range c.entries {
 		if e.SampleUpstream != "" && c.entries[e.SampleUpstream] == nil {
-			mistakes = append(mistakes, Mistake{File: path.Join(e.Origin, targetFile), Path: "sample-upstream",
-				Text: unknown("entry "+quoted(e.SampleUpstream), e.SampleUpstream, c.names())})
+			m := e.sampleAt
+			m.Text = unknown("entry "+quoted(e.SampleUpstream), e.SampleUpstream, c.names())
+			mistakes = append(mistakes, m)
 		}
 	}
 	if len(mistakes) > 0 {
@@ -123,6 +124,9 @@ func (e *Entry) load(text []byte) (Mistakes, error) {
 		return d.mistakes, nil
 	}
 	d.entry(n, e)
+	if at := d.places["sample-upstream"]; at != nil { // checked when all entries are read
+		e.sampleAt = Mistake{File: d.file, Line: at.Line, Column: at.Column, Path: "sample-upstream"}
+	}
 	if len(d.mistakes) > 0 { // checking what was not understood yields nonsense
 		return d.mistakes, nil
 	}

@@ -138,7 +138,10 @@ func (d *decoder) routes(to *[]Route) reading {
 				field{"method", d.text(&r.Method)},
 				field{"status", d.number(&r.Status, 100, 599)},
 				field{"body", func(n *yaml.Node, path string) { r.Body = new(string); d.text(r.Body)(n, path) }},
-				field{"body_length", func(n *yaml.Node, path string) { r.BodyLength = new(int); d.number(r.BodyLength, 0, maxAnswer)(n, path) }},
+				field{"body_length", func(n *yaml.Node, path string) {
+					r.BodyLength = new(int)
+					d.number(r.BodyLength, 0, maxAnswer)(n, path)
+				}},
 				field{"body_regexp", d.pattern(&r.BodyRegexp, "(?s)", "")},
 			)
 			*to = append(*to, r)

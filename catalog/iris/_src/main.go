@@ -1,0 +1,17 @@
+// A hello world on iris, as benchmarks of frameworks have it.
+package main
+
+import (
+	"flag"
+	"log"
+
+	"github.com/kataras/iris/v12"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on")
+	flag.Parse()
+	app := iris.New()
+	app.Get("/", func(ctx iris.Context) { ctx.WriteString("Hello World!") })
+	log.Fatal(app.Listen(*addr, iris.WithoutStartupLog))
+}

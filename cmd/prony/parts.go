@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"prony/internal/bundle"
+	back "prony/internal/driver"
+	native "prony/internal/driver/process"
+	"prony/internal/host"
+	"prony/internal/plan"
+	"prony/internal/topology"
+)
+
+// newParts are the drivers and places of a campaign on this machine.
+func newParts(c *bundle.Campaign, p *plan.Experiment, base string, advisory bool) (topology.Parts, error) {
+	if len(p.Hosts) > 0 {
+		return topology.Parts{}, errors.New("the experiment names other hosts, and this version starts services on this machine only")
+	}
+	programs, err := native.New(native.Config{})
+	if err != nil {
+		return topology.Parts{}, err
+	}
+	render, err := catalogRenderer()
+	if err != nil {
+		return topology.Parts{}, err
+	}
+	journal := &journal{file: c.Journal()}
+	return topology.Parts{Run: back.RunID(c.ID()), Base: base, Advisory: advisory, Render: render, Record: journal.keep,
+		Drivers: map[plan.Kind]back.Driver{plan.Program: programs, plan.Catalog: programs},
+		Sites:   map[string]back.Site{"": here()}}, nil
+}
+
+func here() back.Site { return back.Site{Host: host.Local()} }
+
+// journal is a file of what was about to exist, a line each.
+type journal struct {
+	mu   sync.Mutex // guards the file
+	file string
+}
+
+func (j *journal) keep(r back.Record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f, err := os.OpenFile(j.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+const cleanupLong = `Find and remove what runs left on this machine: processes, control groups,
+folders. Everything that Prony starts carries the name of its run, so that this
+works after a crash too. Runs in the user's data folder (or --keep) are looked
+for; those that are going on are left alone.`
+
+func cleanupCommand(std streams) *cobra.Command {
+	var dry bool
+	var f runFlags
+	cmd := &cobra.Command{Use: "cleanup", Short: "Find and remove what runs left behind", Long: cleanupLong, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cleanup(cmd.Context(), f, dry, std) }}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list")
+	cmd.Flags().StringVar(&f.keep, "keep", "", "folder of the campaigns (default: runs in the user's data folder)")
+	return cmd
+}
+
+func cleanup(ctx context.Context, f runFlags, dry bool, std streams) error {
+	root, err := f.folder()
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	ids, err := bundle.List(root)
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	found := 0
+	for _, id := range ids {
+		n, err := cleanRun(ctx, root, id, dry, std)
+		if err != nil {
+			return &exitError{exitEnvironment, err}
+		}
+		found += n
+	}
+	if found == 0 && !dry {
+		fmt.Fprintln(std.out, "nothing left")
+	}
+	return nil
+}
+
+// cleanRun removes, or lists, what one run left; nothing of one that goes on.
+func cleanRun(ctx context.Context, root, id string, dry bool, std streams) (found int, err error) {
+	c, _, err := bundle.Open(root, id)
+	if err != nil {
+		return 0, err
+	}
+	d, err := native.New(native.Config{})
+	if err != nil {
+		return 0, err
+	}
+	release, err := c.Lock()
+	if errors.Is(err, bundle.ErrRunning) {
+		fmt.Fprintf(std.err, "run %s goes on and is left alone\n", id)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	verb := "removed"
+	var left []back.Leftover
+	if dry {
+		verb = "left"
+		left, err = back.Find(ctx, d, here(), back.RunID(id))
+	} else {
+		left, err = back.Cleanup(ctx, d, here(), back.RunID(id))
+	}
+	for _, l := range left {
+		fmt.Fprintf(std.out, "%s: %s\n", verb, l)
+	}
+	return len(left), err
+}
