@@ -43,6 +43,9 @@ type Options struct {
 	// Window hears, shortly before, when the measured window begins and when it
 	// will end; the end is zero for a load that ends by count.
 	Window func(start, end time.Time)
+	// Start, when not nil, is asked when this load has opened its connections and
+	// says when to begin; it may wait for other loads that begin together.
+	Start func() time.Time
 	// open replaces the event loop and its clock in tests.
 	open func(k evloop.Kind, o evloop.Options, h evloop.Handler) (evloop.Loop, error)
 	// now replaces the clock in tests.
@@ -96,8 +99,10 @@ func Run(ctx context.Context, l plan.Load, o Options) (*result.Load, error) {
 	done := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() { r.end("interrupt", r.clock()) })
 	defer stopped()
-	go func() { defer close(done); r.collect.gather() }()
 	r.launch()
+	// Not before the start is set, by which it places the intervals. Until then
+	// a worker hands over one tally at most, if it failed, for which there is room.
+	go func() { defer close(done); r.collect.gather() }()
 	wg.Wait()
 	close(r.collect.in)
 	<-done
@@ -186,6 +191,10 @@ func (r *run) launch() {
 		r.opts.Started(threads)
 	}
 	at := r.clock() + int64(2*time.Millisecond)
+	if r.opts.Start != nil {
+		start := r.opts.Start()
+		at = r.clock() + int64(time.Until(start))
+	}
 	if r.opts.Window != nil && opened > 0 {
 		start := evloop.Wall(at).Add(r.load.Warmup)
 		var end time.Time

@@ -128,6 +128,9 @@ func (w *worker) note(kind result.FailureKind, phase string, err error, what str
 }
 
 func errnoName(err error) string {
+	if err == nil {
+		return "" // before errno is put on the heap for errors.As
+	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		return errnoText(errno)
@@ -135,11 +138,17 @@ func errnoName(err error) string {
 	return ""
 }
 
-func statusText(kind result.FailureKind, status int) string {
-	if kind == result.HTTPStatus {
-		return fmt.Sprintf("status %d", status)
+// answerText is the example of a failure that is an answer. A status that was
+// counted before has had its turn as an example: a target that answers nothing
+// but errors must not cost an allocation for each.
+func (w *worker) answerText(kind result.FailureKind, status int) string {
+	switch {
+	case kind != result.HTTPStatus:
+		return "body length differs from the first answer's"
+	case w.story.statuses[min(max(status, 0), 999)] > 1:
+		return ""
 	}
-	return "body length differs from the first answer's"
+	return fmt.Sprintf("status %d", status)
 }
 
 // sample keeps the head of one answer of each status class.

@@ -23,7 +23,7 @@ func (r *run) report() *result.Load {
 	t := r.collect.total
 	end := r.windowEnd()
 	res := &result.Load{
-		Model: string(l.Model), Protocol: protocol(l), Engine: string(r.kind), EngineReason: r.reason,
+		Name: l.Name, Model: string(l.Model), Protocol: protocol(l), Engine: string(r.kind), EngineReason: r.reason,
 		Timestamps: string(cmp.Or(l.Timestamps, plan.AppTimestamps)), Threads: len(r.workers),
 		StartedUS: evloop.Wall(r.windowAt).UnixMicro(), WarmupUS: float64(l.Warmup) / 1000,
 		DurationUS: float64(end-r.windowAt) / 1000, EndedBy: r.cause(),

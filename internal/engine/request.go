@@ -368,7 +368,7 @@ func (w *worker) settle(s *stamp, c *conn, kind result.FailureKind, status int, 
 		w.record(s, c, kind, status, end)
 	}
 	if kind != result.NoFailure {
-		w.failStamp(s.planned, kind, "answer", nil, statusText(kind, status), end)
+		w.failStamp(s.planned, kind, "answer", nil, w.answerText(kind, status), end)
 		return
 	}
 	w.story.inARow = 0

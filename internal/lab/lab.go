@@ -30,6 +30,9 @@ type Tell struct {
 	Threads func(ids []int)
 	// Window hears when the measured window begins and, unless zero, will end.
 	Window func(start, end time.Time)
+	// Start, when not nil, is asked when the connections stand and says when to
+	// begin: several loads begin together.
+	Start func() time.Time
 }
 
 // Options of a run; the zero value is useful.
@@ -56,12 +59,12 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	if o.Progress != nil {
 		tell.Progress = func(pr result.Progress) { o.Progress(pr, watch.Busy()) }
 	}
-	load, err := loader.Load(ctx, p.Load, tell)
+	load, also, err := drive(ctx, p, loader, tell)
 	watch.Stop()
 	if load == nil {
 		return run, err
 	}
-	run.Load = *load
+	run.Load, run.Also = *load, also
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
 	if err != nil {

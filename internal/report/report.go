@@ -83,11 +83,13 @@ func wrap(text string, width int) []string {
 }
 
 // JSON writes the result by its contract, indented.
-func JSON(w io.Writer, r *result.Run) error {
+func JSON(w io.Writer, r *result.Run) error { return encode(w, r) }
+
+func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil

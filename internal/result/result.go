@@ -37,14 +37,16 @@ const (
 
 // Run is the result of one trial.
 type Run struct {
-	Schema      string        `json:"schema"`
-	Kind        string        `json:"kind"` // "load", "wrk", "ab"
-	Version     string        `json:"version"`
-	Command     []string      `json:"command,omitempty"`
-	Started     time.Time     `json:"started"`
-	Validity    Validity      `json:"validity"`
-	Bottleneck  *Bottleneck   `json:"bottleneck,omitempty"`
-	Load        Load          `json:"load"`
+	Schema     string      `json:"schema"`
+	Kind       string      `json:"kind"` // "load", "wrk", "ab"
+	Version    string      `json:"version"`
+	Command    []string    `json:"command,omitempty"`
+	Started    time.Time   `json:"started"`
+	Validity   Validity    `json:"validity"`
+	Bottleneck *Bottleneck `json:"bottleneck,omitempty"`
+	Load       Load        `json:"load"`
+	// Also are the loads that ran beside it, from the same start.
+	Also        []Load        `json:"also,omitempty"`
 	Generator   Generator     `json:"generator"`
 	Services    []Service     `json:"services"`
 	Environment Environment   `json:"environment"`
@@ -92,6 +94,7 @@ type Expectation struct {
 
 // Load is what the generator did and saw.
 type Load struct {
+	Name         string      `json:"name,omitempty"` // of one of several side by side
 	Model        string      `json:"model"`
 	Protocol     string      `json:"protocol"` // "http/1.1"
 	TLS          *TLS        `json:"tls,omitempty"`

@@ -1,0 +1,221 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"prony/internal/plan"
+	"prony/internal/result"
+	"prony/internal/topology"
+)
+
+// Campaign carries out the trials of an experiment, one after the other.
+type Campaign struct {
+	ID     string
+	Plan   *plan.Experiment
+	Loader Loader
+	// Parts are what topologies are built with.
+	Parts topology.Parts
+	// Judge puts the verdict into a result.
+	Judge func(*result.Run)
+	// Has and Get find trials that an earlier run of this campaign finished;
+	// Put keeps one, with the logs of its services, before the next begins.
+	Has func(number int) bool
+	Get func(number int) (result.Trial, error)
+	Put func(t result.Trial, logs map[string][]byte) error
+	// Events tells how it goes; its functions may be nil.
+	Events  Events
+	Version string
+}
+
+// Events are what a campaign reports, for people.
+type Events struct {
+	// Trial begins: its number, from 1, of how many, and its variant.
+	Trial func(number, of int, t plan.Trial)
+	// Phase says what is done now.
+	Phase func(text string)
+	// Progress hears of each interval of the load and how busy the generator is.
+	Progress func(result.Progress, float64)
+	// Finished hears of each result.
+	Finished func(t result.Trial)
+}
+
+func (e Events) phase(text string) {
+	if e.Phase != nil {
+		e.Phase(text)
+	}
+}
+
+// Run carries out what is not yet done. It returns all trials that have ended,
+// also with an error: the context's, or that of a trial when the plan says to
+// stop then.
+func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
+	all := &result.Experiment{Schema: result.ExperimentSchema, ID: c.ID, Plan: c.Plan}
+	for i, trial := range c.Plan.Trials {
+		number := i + 1
+		if c.Has(number) {
+			t, err := c.Get(number)
+			if err != nil {
+				return all, err
+			}
+			all.Trials = append(all.Trials, t)
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		t, err := c.trial(ctx, number, trial)
+		all.Trials = append(all.Trials, t)
+		if err != nil && (ctx.Err() != nil || !c.Plan.Continue) {
+			return all, fmt.Errorf("trial %d (%s): %w", number, trial.Variant, err)
+		}
+		if number < len(c.Plan.Trials) {
+			c.cool(ctx)
+		}
+	}
+	return all, nil
+}
+
+// trial is one measurement from a fresh start. An interrupted one is not kept:
+// it will be done again.
+func (c *Campaign) trial(ctx context.Context, number int, trial plan.Trial) (result.Trial, error) {
+	if c.Events.Trial != nil {
+		c.Events.Trial(number, len(c.Plan.Trials), trial)
+	}
+	t := result.Trial{Number: number, Block: trial.Block, Variant: trial.Variant, Values: trial.Values}
+	run, logs, err := c.measure(ctx, trial.Plan)
+	if run != nil {
+		t.Run = *run
+	}
+	if ctx.Err() != nil {
+		return t, errors.Join(err, ctx.Err())
+	}
+	if err != nil {
+		t.Error = err.Error()
+	}
+	if e := c.Put(t, logs); e != nil {
+		return t, errors.Join(err, e)
+	}
+	if c.Events.Finished != nil {
+		c.Events.Finished(t)
+	}
+	return t, err
+}
+
+var errCapacity = errors.New("a search for the capacity is planned, and this version drives fixed loads only")
+
+// measure brings the services up, loads them and takes them down.
+func (c *Campaign) measure(ctx context.Context, p plan.Plan) (run *result.Run, logs map[string][]byte, err error) {
+	if p.Capacity != nil {
+		return nil, nil, errCapacity
+	}
+	parts := c.Parts
+	parts.Tell = c.Events.phase
+	up, err := topology.Up(ctx, p, parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		c.Events.phase("stop the services")
+		logs = up.Logs()
+		err = errors.Join(err, up.Down(ctx))
+	}()
+	run, err = c.load(ctx, p, up)
+	return run, logs, err
+}
+
+// load verifies the answers and drives the load on what is up. A service that
+// dies ends it.
+func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology) (*result.Run, error) {
+	loads, err := place(p, up)
+	if err != nil {
+		return nil, err
+	}
+	var notes []string
+	if w := p.Warmup; w != nil && p.Load.Count == 0 {
+		for i := range loads {
+			loads[i].Warmup = w.Least
+		}
+		notes = append(notes, fmt.Sprintf("the warm-up took a fixed %v: this version does not measure when the load is steady", w.Least))
+	}
+	p.Load, p.Also = loads[0], loads[1:]
+	c.Events.phase("verify the answers")
+	differ, err := verify(ctx, loads)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	died := up.Died(ctx)
+	go func() {
+		select {
+		case err := <-died:
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	c.Events.phase("load")
+	before := up.Costs()
+	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress})
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	if run.Load.Model == "" {
+		return run, err
+	}
+	run.Services = up.Costs().Since(before, answered(run))
+	run.Warnings = append(append(run.Warnings, notes...), up.Notes()...)
+	run.Warnings = append(run.Warnings, differ...)
+	c.Judge(run)
+	return run, err
+}
+
+// place puts the addresses of what is up into the loads of a plan.
+func place(p plan.Plan, up *topology.Topology) ([]plan.Load, error) {
+	var loads []plan.Load
+	for _, l := range append([]plan.Load{p.Load}, p.Also...) {
+		placed, err := l.At(up.Addresses)
+		if err != nil {
+			return nil, err
+		}
+		loads = append(loads, placed)
+	}
+	return loads, nil
+}
+
+// verify asks what the loads will ask, and says where instances differ.
+func verify(ctx context.Context, loads []plan.Load) (differ []string, err error) {
+	for _, l := range loads {
+		answers, err := topology.Verify(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		if text := topology.Differ(answers); text != "" {
+			differ = append(differ, "the instances answer differently: "+text)
+		}
+	}
+	return differ, nil
+}
+
+// answered counts the requests that the services had to answer.
+func answered(run *result.Run) int64 {
+	n := run.Load.Requests.Completed + run.Load.Requests.WarmupCompleted
+	for _, l := range run.Also {
+		n += l.Requests.Completed + l.Requests.WarmupCompleted
+	}
+	return n
+}
+
+// cool waits between two trials.
+func (c *Campaign) cool(ctx context.Context) {
+	if c.Plan.Cooldown <= 0 {
+		return
+	}
+	c.Events.phase("cool down")
+	select {
+	case <-ctx.Done():
+	case <-time.After(c.Plan.Cooldown):
+	}
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"prony/internal/hdr"
+	"prony/internal/result"
+	"prony/internal/stats"
+	"prony/internal/unit"
+)
+
+// Experiment writes the table of an experiment: a row a variant, medians over
+// the trials with their interval, each beside the worst verdict of its trials.
+func Experiment(w io.Writer, e *result.Experiment, style Style) error {
+	p := &printer{w: w, style: style}
+	p.line("")
+	if e.Plan.Question != "" {
+		p.line("  %s", style.paint(bold, e.Plan.Question))
+		p.line("")
+	}
+	width := len("variant")
+	for _, v := range e.Plan.Variants {
+		width = max(width, len([]rune(v.Name)))
+	}
+	p.line("%s", style.paint(bold, fmt.Sprintf("  %-*s %6s %12s %21s %9s %9s %9s %8s  %s", width, "variant", "trials", "requests/s", "interval or range", "× first", "p50", "p99", "errors", "verdict")))
+	var first float64
+	for _, v := range e.Plan.Variants {
+		row := summarise(e.Of(v.Name))
+		if row.n == 0 {
+			p.line("  %-*s %6d %12s", width, v.Name, 0, "no result")
+			continue
+		}
+		if first == 0 {
+			first = row.rate
+		}
+		p.line("  %-*s %6d %12s %21s %9.3f %9s %9s %8s  %s", width, v.Name, row.n, figure(row.rate), row.between(), row.rate/first,
+			row.p50, row.p99, unit.FormatPercent(row.errors), style.paint(verdictColour[row.verdict], string(row.verdict)))
+	}
+	p.loads(e, width)
+	p.costs(e, width)
+	p.notes(e)
+	return p.err
+}
+
+// row is a variant over its trials.
+type row struct {
+	n        int
+	rate     float64
+	interval stats.Interval
+	p50, p99 string
+	errors   float64
+	verdict  result.Verdict
+}
+
+// between is the interval of the median rate; a range stands in parentheses.
+func (r row) between() string {
+	text := figure(r.interval.Low) + "–" + figure(r.interval.High)
+	if r.interval.Coverage == 0 {
+		return "(" + text + ")"
+	}
+	return text
+}
+
+func summarise(trials []result.Trial) row {
+	r := row{n: len(trials), verdict: result.Valid}
+	var rates, p50, p99 []float64
+	var failed, asked int64
+	for _, t := range trials {
+		rates = append(rates, t.Load.Rate)
+		failed += t.Load.Requests.Failed
+		asked += t.Load.Requests.Asked
+		if h := t.Load.Latency.Response; !h.Empty() {
+			p50 = append(p50, float64(h.Value(hdr.P50)))
+			p99 = append(p99, float64(h.Value(hdr.P99)))
+		}
+		r.verdict = result.Worse(r.verdict, t.Validity.Verdict)
+	}
+	r.rate, r.interval = stats.Median(rates), stats.MedianInterval(rates)
+	r.p50, r.p99 = unit.FormatDuration(time.Duration(stats.Median(p50))), unit.FormatDuration(time.Duration(stats.Median(p99)))
+	if asked > 0 {
+		r.errors = float64(failed) / float64(asked)
+	}
+	return r
+}
+
+// loads prints the loads that ran side by side, each by its median rate over
+// their common window.
+func (p *printer) loads(e *result.Experiment, width int) {
+	head := false
+	for _, v := range e.Plan.Variants {
+		trials := e.Of(v.Name)
+		if len(trials) == 0 || len(trials[0].Also) == 0 {
+			continue
+		}
+		if !head {
+			head = true
+			p.line("")
+			p.line("%s", p.style.paint(bold, fmt.Sprintf("  %-*s %-20s %12s", width, "variant", "side by side", "requests/s")))
+		}
+		for i := range 1 + len(trials[0].Also) {
+			name, rates := loadOf(trials, i)
+			p.line("  %-*s %-20s %12s", width, v.Name, name, figure(stats.Median(rates)))
+		}
+	}
+}
+
+// loadOf is the i-th load of trials: its name and its rates.
+func loadOf(trials []result.Trial, i int) (name string, rates []float64) {
+	for _, t := range trials {
+		l := &t.Load
+		if i > 0 && i <= len(t.Also) {
+			l = &t.Also[i-1]
+		}
+		name = l.Name
+		rates = append(rates, l.Rate)
+	}
+	return name, rates
+}
+
+// costs prints CPU per request of each service, where it could be read.
+func (p *printer) costs(e *result.Experiment, width int) {
+	p.line("")
+	p.line("%s", p.style.paint(bold, fmt.Sprintf("  %-*s %-20s %16s %12s %10s", width, "variant", "service", "CPU/request", "memory", "throttled")))
+	for _, v := range e.Plan.Variants {
+		trials := e.Of(v.Name)
+		for _, name := range serviceNames(trials) {
+			c := costOf(trials, name)
+			p.line("  %-*s %-20s %16s %12s %10s", width, v.Name, name, c.cpu, c.memory, c.throttled)
+		}
+	}
+}
+
+func serviceNames(trials []result.Trial) []string {
+	var names []string
+	seen := map[string]bool{"": true}
+	for _, t := range trials {
+		for _, s := range t.Services {
+			if !seen[s.Name] {
+				seen[s.Name] = true
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return append(names, "generator")
+}
+
+type cost struct{ cpu, memory, throttled string }
+
+// costOf is the median over the trials of what a service's instances used
+// together; "?" where nothing could be read.
+func costOf(trials []result.Trial, name string) cost {
+	var cpu, memory, held []float64
+	for _, t := range trials {
+		if name == "generator" {
+			cpu = append(cpu, t.Generator.CPUUSPerRequest)
+			memory = append(memory, float64(t.Generator.MaxRSSBytes))
+			held = append(held, t.Generator.Throttled)
+			continue
+		}
+		var c, m, h float64
+		for _, s := range t.Services {
+			if s.Name == name {
+				c, m, h = c+s.CPUUSPerRequest, m+float64(s.MaxRSSBytes), max(h, s.ThrottledRatio)
+			}
+		}
+		cpu, memory, held = append(cpu, c), append(memory, m), append(held, h)
+	}
+	c := cost{"?", "?", unit.FormatPercent(stats.Median(held))}
+	if v := stats.Median(cpu); v > 0 {
+		c.cpu = fmt.Sprintf("%.3g µs", v)
+	}
+	if v := stats.Median(memory); v > 0 {
+		c.memory = unit.FormatSize(v)
+	}
+	return c
+}
+
+// notes list failed trials and the reasons of verdicts, each once.
+func (p *printer) notes(e *result.Experiment) {
+	p.line("")
+	seen := map[string]bool{}
+	for _, t := range e.Trials {
+		if t.Error != "" {
+			p.line("  %s trial %d (%s): %s", p.style.paint(red, "✗"), t.Number, t.Variant, t.Error)
+		}
+		for _, text := range t.Warnings {
+			if !seen[text] {
+				seen[text] = true
+				p.line("  ! %s: %s", t.Variant, text)
+			}
+		}
+		for _, f := range t.Validity.Findings {
+			if (f.Severity == result.InvalidLevel || f.Severity == result.SuspectLevel) && !seen[t.Variant+f.Rule] {
+				seen[t.Variant+f.Rule] = true
+				p.field(string(f.Severity), "%s, trial %d: %s", t.Variant, t.Number, f.Message)
+			}
+		}
+	}
+}
+
+// ExperimentJSON writes all results of an experiment, indented.
+func ExperimentJSON(w io.Writer, e *result.Experiment) error {
+	return encode(w, e)
+}
