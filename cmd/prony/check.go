@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -49,8 +50,6 @@ func (f *loadFlags) words(r *reader) {
 			r.bad("dial", fmt.Errorf("%q: want host:port or unix:/path", f.dial))
 		}
 	}
-	r.folder("json", f.json)
-	r.folder("hdr", f.hlog)
 	r.readable("cacert", f.ca)
 	r.readable("cert", f.cert)
 	r.readable("key", f.key)
@@ -77,15 +76,19 @@ func (r *reader) readable(flag, file string) {
 	}
 }
 
-// folder refuses an output file whose folder does not exist: better now than
-// when the load has run.
-func (r *reader) folder(flag, file string) {
-	if file == "" || file == "-" {
-		return
+// foldersExist refuses output files whose folder does not exist: better before
+// the load than behind it.
+func foldersExist(files ...string) error {
+	var errs []error
+	for _, file := range files {
+		if file == "" || file == "-" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Dir(file)); err != nil {
+			errs = append(errs, &os.PathError{Op: "open", Path: file, Err: errors.Unwrap(err)})
+		}
 	}
-	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		r.bad(flag, fmt.Errorf("folder of %s: %w", file, err))
-	}
+	return errors.Join(errs...)
 }
 
 // isPort reports whether s is a port that can be dialled.

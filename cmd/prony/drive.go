@@ -96,10 +96,15 @@ func clip(line string, fd int) string {
 	return string(letters[:width-1])
 }
 
-// style allows colours on a terminal that did not ask for none.
+// style allows colours on a terminal that did not ask for none, and takes its
+// width.
 func style(w io.Writer) report.Style {
 	f, ok := w.(*os.File)
-	return report.Style{Colour: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""}
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return report.Style{}
+	}
+	width, _, _ := term.GetSize(int(f.Fd())) // unknown: as wide as it takes
+	return report.Style{Colour: os.Getenv("NO_COLOR") == "", Width: width}
 }
 
 // writeFiles writes the files that were asked for; the failure of one does not

@@ -52,6 +52,9 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	if f.printSpec {
 		return printSpec(std.out, p)
 	}
+	if err := foldersExist(f.json, f.hlog); err != nil {
+		return &exitError{exitEnvironment, err}
+	}
 	people := std.out
 	if f.json == "-" {
 		people = std.err

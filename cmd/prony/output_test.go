@@ -38,15 +38,18 @@ func TestReportSurvivesFiles(t *testing.T) {
 	}
 }
 
-// TestFolderIsCheckedFirst: a folder that is not there is told before the load.
+// TestFolderIsCheckedFirst: a folder that is not there is told before the load,
+// here of a target that does not exist.
 func TestFolderIsCheckedFirst(t *testing.T) {
 	for _, flag := range []string{"--json", "--hdr"} {
-		if _, err := parseLoad(t, "http://127.0.0.1:1/", flag, "/nonexistent/file"); err == nil || !strings.Contains(err.Error(), "/nonexistent") {
-			t.Errorf("%s: got %v, want an error that names the folder", flag, err)
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{"prony", "load", "http://127.0.0.1:1/", "-q", flag, "/nonexistent/file"}, streams{out: &out, err: &errs})
+		if code != exitEnvironment || !strings.Contains(errs.String(), "open /nonexistent/file: no such file") {
+			t.Errorf("%s: got status %d and %q, want %d and the file", flag, code, errs.String(), exitEnvironment)
 		}
 	}
-	if _, err := parseLoad(t, "http://127.0.0.1:1/", "--json", "-"); err != nil {
-		t.Errorf("got %v, want standard output accepted", err)
+	if err := foldersExist("-", "", "file-here"); err != nil {
+		t.Errorf("got %v, want standard output and this folder accepted", err)
 	}
 }
 

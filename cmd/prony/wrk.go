@@ -78,6 +78,9 @@ func (s *wrkSession) run(ctx context.Context, p plan.Plan) int {
 			fmt.Fprintln(s.std.err, warning)
 		}
 		defer program.Close()
+		if err := s.mayDial(ctx, program, p.Load.Threads); err != nil {
+			return status(err, s.std)
+		}
 		d.script = func(i int) scenario.Script { return program.Thread(i) }
 	}
 	out := s.std.out
@@ -199,4 +202,17 @@ func takeAllow(args []string) (rest, hosts []string) {
 		rest = slices.Delete(rest, i, i+2)
 	}
 	return rest, hosts
+}
+
+// mayDial asks for the addresses that a script chose for its threads what
+// mayLoad asks for the URL.
+func (s *wrkSession) mayDial(ctx context.Context, program *script.Program, threads int) error {
+	for i := range threads {
+		if dial := program.Thread(i).Wants().Dial; dial != "" {
+			if err := mayLoad(ctx, plan.Load{Dial: dial}, s.allow); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

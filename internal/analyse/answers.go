@@ -98,8 +98,11 @@ func cutOff(v view) answer {
 	if n == 0 {
 		return nothing()
 	}
-	lost := v.ofAsked(n)
-	return found(result.Finding{Severity: v.censoring(lost), Evidence: figures{"cut_off": float64(n), "share": lost, "oldest_us": v.l.Requests.CutOffOldestUS},
+	lost, severity := v.ofAsked(n), result.Info
+	if h := v.l.Latency.Response; h.Empty() || v.l.Requests.CutOffOldestUS > float64(h.Value(hdr.P99))/1000 {
+		severity = v.censoring(lost) // else they were on their usual way
+	}
+	return found(result.Finding{Severity: severity, Evidence: figures{"cut_off": float64(n), "share": lost, "oldest_us": v.l.Requests.CutOffOldestUS},
 		Threshold: figures{"share": v.t.CensoredNote, "share_suspect": v.t.CensoredSuspect},
 		Message: fmt.Sprintf("%s still had no answer when the load ended (the oldest after %s): %s",
 			many(n, "request"), micros(v.l.Requests.CutOffOldestUS), lowerBounds(lost)),

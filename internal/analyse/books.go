@@ -129,12 +129,14 @@ func endedEarly(v view) answer {
 		"interrupt": "the load was interrupted; what was measured until then is reported",
 		"abort":     "the load was given up after too many failures in a row",
 		"script":    "the script ended the load",
+		"stall":     "no request ended any more, well or badly, and the load was given up",
+		"engine":    "the engine failed",
 	}[v.l.EndedBy]
 	if says == "" {
 		return nothing()
 	}
 	severity := result.Note
-	if v.l.EndedBy == "abort" {
+	if v.l.EndedBy != "interrupt" && v.l.EndedBy != "script" {
 		severity = result.SuspectLevel
 	}
 	return found(result.Finding{Severity: severity, Message: says, Evidence: figures{"duration_us": v.l.DurationUS}})
@@ -182,7 +184,11 @@ func shortRun(v view) answer {
 	if !short && !few || n == 0 {
 		return nothing()
 	}
-	return found(result.Finding{Severity: result.Note, Evidence: figures{"duration_us": v.l.DurationUS, "completed": float64(n)},
+	severity := result.Note
+	if v.l.DurationUS < us(v.t.TooShort) || n < v.t.TooFewAnswers {
+		severity = result.SuspectLevel
+	}
+	return found(result.Finding{Severity: severity, Evidence: figures{"duration_us": v.l.DurationUS, "completed": float64(n)},
 		Threshold: figures{"duration_us": us(v.t.ShortRun), "completed": float64(v.t.FewAnswers)},
 		Message:   fmt.Sprintf("a short run: %s and %s", micros(v.l.DurationUS), many(n, "answer")),
 		Advice:    fmt.Sprintf("measure at least %s and %s, e.g. -d 30s", unit.FormatDuration(v.t.ShortRun), many(v.t.FewAnswers, "answer"))})

@@ -153,6 +153,12 @@ func paceCases() []ruleCase {
 		{"rate-sustained", "never sent", open, func(_ run, l load, _ gen) { l.Requests.Unsent = 3; l.Requests.Asked += 3 }, "suspect"},
 		{"rate-sustained", "given up", open, func(_ run, l load, _ gen) { l.EndedBy = "overload" }, "suspect"},
 		{"rate-sustained", "two seconds", open, func(_ run, l load, _ gen) { l.Intervals = l.Intervals[:2] }, "not run"},
+		{"rate-sustained", "two seconds, a pile", open, func(_ run, l load, _ gen) { l.Intervals = l.Intervals[:2]; grow(l, 0, 300) }, "suspect"},
+		{"rate-sustained", "two seconds, slow answers", open, func(_ run, l load, _ gen) {
+			l.Intervals = l.Intervals[:2]
+			l.Latency.Service = times(10_000, 600*time.Millisecond)
+			grow(l, 0, 300)
+		}, "not run"},
 		{"rate-sustained", "rate unknown", open, func(_ run, l load, _ gen) { l.OfferedRate = nil }, "not run"},
 		{"rate-sustained", "a ramp", open, func(_ run, l load, _ gen) {
 			for i := range l.Intervals {

@@ -66,11 +66,11 @@ func (v view) backlog() int64 {
 // growth is by how many requests the unfinished ones grew in the second half
 // of the window, beyond what a changing rate explains, and how many are
 // allowed: a share of those planned, or four standard deviations of a random
-// count, at least 10. It is not known below four seconds.
+// count, at least 10. Below four seconds only a pile is known.
 func (v view) growth() (growth, allowed float64, known bool) {
 	w := v.window()
 	if len(w) < 4 {
-		return 0, 0, false
+		return v.pile(w)
 	}
 	mid := len(w)/2 - 1
 	var planned float64
@@ -84,6 +84,20 @@ func (v view) growth() (growth, allowed float64, known bool) {
 	}
 	growth = float64(after.InFlight) - float64(before.InFlight)*scale
 	return growth, max(v.t.Shortfall*planned, 4*math.Sqrt(planned), 10), true
+}
+
+// pile is what was unfinished at the end of a window too short to have halves,
+// beyond twice what the service time explains by Little's law; twice, for a
+// ramp ends at up to twice its mean. A small pile proves nothing, so that it is
+// not known then.
+func (v view) pile(w []result.Interval) (pile, allowed float64, known bool) {
+	if len(w) == 0 || v.l.OfferedRate == nil || v.l.Latency.Service.Empty() {
+		return 0, 0, false
+	}
+	asked, busy := float64(v.l.Requests.Asked), *v.l.OfferedRate*v.l.Latency.Service.Mean()/1e9
+	pile = float64(w[len(w)-1].InFlight) - 2*busy
+	allowed = max(v.t.Shortfall*asked, 4*math.Sqrt(asked), 10)
+	return pile, allowed, pile > allowed
 }
 
 func perSecond(iv result.Interval) float64 { return ratio(float64(iv.Planned), iv.LengthUS/1e6) }

@@ -16,6 +16,10 @@ type Thresholds struct {
 	// note.
 	ShortRun   time.Duration
 	FewAnswers int64
+	// One shorter than TooShort or with fewer answers than TooFewAnswers is
+	// suspect.
+	TooShort      time.Duration
+	TooFewAnswers int64
 	// MergedInterval is the length from which an interval of one second counts
 	// as several that could not be handed over in time.
 	MergedInterval time.Duration
@@ -92,7 +96,7 @@ type Thresholds struct {
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		LittleNote: 0.01, LittleInvalid: 0.05,
-		TailSamples: 10, ShortRun: 5 * time.Second, FewAnswers: 1000, MergedInterval: 1500 * time.Millisecond,
+		TailSamples: 10, ShortRun: 5 * time.Second, FewAnswers: 1000, TooShort: time.Second, TooFewAnswers: 100, MergedInterval: 1500 * time.Millisecond,
 		LagP50: 50 * time.Microsecond, LagP99: 200 * time.Microsecond, LagShare: 0.05, LagFactor: 4,
 		SentValid: 0.999, SentSuspect: 0.99,
 		SecondDeviation: 0.05, SecondsValid: 0.01, SecondsSuspect: 0.05,

@@ -134,7 +134,7 @@ func prepare(ctx context.Context, l plan.Load, o Options) (*run, error) {
 		return nil, err
 	}
 	var err error
-	if r.targets, err = resolve(ctx, &r.load, r.opts.open == nil); err != nil {
+	if r.targets, err = resolve(ctx, &r.load); err != nil {
 		return nil, err
 	}
 	r.endAt.Store(math.MaxInt64)

@@ -40,6 +40,9 @@ func (r *run) report() *result.Load {
 		res.Rate = float64(res.Requests.InWindow) / (res.DurationUS / 1e6)
 	}
 	r.addOffered(res, end)
+	for _, w := range r.workers {
+		res.DrainUS = max(res.DrainUS, float64(w.lastEnd-end)/1000)
+	}
 	return res
 }
 

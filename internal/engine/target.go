@@ -36,7 +36,7 @@ type target struct {
 
 // resolve groups the requests by origin, looks the names up and encodes the
 // requests.
-func resolve(ctx context.Context, l *plan.Load, _ bool) ([]*target, error) {
+func resolve(ctx context.Context, l *plan.Load) ([]*target, error) {
 	var order []string
 	groups := map[string][]plan.Request{}
 	for _, q := range l.Requests {

@@ -75,13 +75,13 @@ func (h *Histogram) Equal(o *Histogram) bool {
 // [Histogram.Restore] after decoding. Values are in the histogram's unit; the
 // sums are decimal integers, since they may exceed 64 bits.
 type Summary struct {
-	Count       int64
-	Min         int64
-	Max         int64
-	Overflow    int64
-	ClockErrors int64
-	Sum         string
-	SumSquares  string
+	Count       int64  `json:"count"`
+	Min         int64  `json:"min"`
+	Max         int64  `json:"max"`
+	Overflow    int64  `json:"overflow,omitempty"`
+	ClockErrors int64  `json:"clock_errors,omitempty"`
+	Sum         string `json:"sum"`
+	SumSquares  string `json:"sum_squares"`
 }
 
 // Summary returns the exact totals.

@@ -48,8 +48,8 @@ type Options struct {
 // Run carries out a plan and returns what happened. With an error of the
 // loader it returns both, as far as there is a result.
 func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Run, error) {
-	run := &result.Run{Schema: result.Schema, Kind: o.Kind, Version: o.Version, Command: o.Command,
-		Started: time.Now(), Services: []result.Service{}, Plan: &p, Environment: monitor.Environment()}
+	run := &result.Run{Schema: result.Schema, Kind: o.Kind, Version: o.Version, Command: redactWords(o.Command),
+		Started: time.Now(), Services: []result.Service{}, Plan: redacted(p), Environment: monitor.Environment()}
 	watch := monitor.StartSelf(ctx, monitor.Self{})
 	tell := Tell{Threads: watch.Threads, Window: func(start, end time.Time) {
 		if !end.IsZero() {

@@ -95,6 +95,9 @@ func (t Timeouts) withDefaults() Timeouts {
 	return Timeouts{Connect: or(t.Connect), TLS: or(t.TLS), Request: or(t.Request)}
 }
 
+// maxConnections bounds what one process is asked to hold.
+const maxConnections = 1_000_000
+
 // Validate reports every mistake in a load with its defaults written out.
 func (l Load) Validate() error {
 	var errs []error
@@ -108,7 +111,7 @@ func (l Load) Validate() error {
 	bad(l.Model == Open && !l.Arrivals.Open(), "the open model needs a rate")
 	bad(l.Model == Closed && l.Arrivals.Open(), "a rate needs the open model")
 	bad(l.Model == Open && l.Think != (schedule.Think{}), "think time belongs to the closed model; the open one sends by its rate")
-	bad(l.Connections < 1, "connections %d: want at least 1", l.Connections)
+	bad(l.Connections < 1 || l.Connections > maxConnections, "connections %d: want 1 to %d", l.Connections, maxConnections)
 	bad(l.Threads < 1 || l.Threads > 1024, "threads %d: want 1 to 1024", l.Threads)
 	bad(l.Duration < 0 || l.Warmup < 0, "duration and warm-up must not be negative")
 	bad(l.Count < 0, "count %d: want at least 1", l.Count)

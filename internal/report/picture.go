@@ -21,6 +21,10 @@ func (p *printer) picture(h *hdr.Histogram) {
 	}
 	p.line("")
 	p.line("  %s", p.style.paint(bold, "Response time"))
+	width := pictureWidth
+	if p.style.narrow() {
+		width = min(width, max(p.style.Width-26, 10))
+	}
 	steps := steps(h.Value(1), h.Max())
 	counts := make([]int64, len(steps))
 	for cell, n := range h.Cells() {
@@ -36,7 +40,7 @@ func (p *printer) picture(h *hdr.Histogram) {
 		if n == 0 {
 			text = ""
 		}
-		p.line("  ≤ %8s %-*s %s", unit.FormatDuration(time.Duration(steps[i])), pictureWidth, bar(float64(n)/float64(most)), text)
+		p.line("  ≤ %8s %-*s %s", unit.FormatDuration(time.Duration(steps[i])), width, bar(float64(n)/float64(most), width), text)
 	}
 }
 
@@ -85,8 +89,8 @@ var eighths = []rune(" ▏▎▍▌▋▊▉")
 
 // bar draws a share of the width in eighths of a letter, at least one for
 // anything above nothing.
-func bar(share float64) string {
-	n := int(math.Round(share * pictureWidth * 8))
+func bar(share float64, width int) string {
+	n := int(math.Round(share * float64(width*8)))
 	if share > 0 {
 		n = max(n, 1)
 	}

@@ -21,6 +21,8 @@ import (
 type Style struct {
 	// Colour allows ANSI colours.
 	Colour bool
+	// Width is the number of columns; 0 means as many as it takes.
+	Width int
 }
 
 const (
@@ -38,6 +40,20 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// full is the number of columns that a report takes if it may.
+const full = 106
+
+// narrow reports whether the latency table has to leave columns out.
+func (s Style) narrow() bool { return s.Width > 0 && s.Width < full }
+
+// text is how long lines of running text get.
+func (s Style) text() int {
+	if s.narrow() {
+		return max(s.Width-14, 30)
+	}
+	return textWidth
+}
+
 // printer writes lines and keeps the first error.
 type printer struct {
 	w     io.Writer
@@ -53,7 +69,7 @@ func (p *printer) line(format string, args ...any) {
 
 // field writes a labelled line, its text wrapped under itself.
 func (p *printer) field(label, format string, args ...any) {
-	lines := wrap(fmt.Sprintf(format, args...), textWidth)
+	lines := wrap(fmt.Sprintf(format, args...), p.style.text())
 	for i, text := range lines {
 		if i > 0 {
 			label = ""

@@ -21,8 +21,13 @@ func Text(w io.Writer, r *result.Run, suggestions []string, style Style) error {
 	p.verdict(r)
 	p.line("")
 	p.throughput(r)
-	p.latency(&r.Load)
-	p.picture(r.Load.Latency.Response.Histogram)
+	if unstable(r) {
+		p.line("")
+		p.line("  %s", p.style.paint(bold+";"+red, "unstable at this rate: the queue grew, so that no percentile would mean anything"))
+	} else {
+		p.latency(&r.Load)
+		p.picture(r.Load.Latency.Response.Histogram)
+	}
 	p.line("")
 	p.books(r)
 	p.failures(&r.Load)
@@ -31,6 +36,13 @@ func Text(w io.Writer, r *result.Run, suggestions []string, style Style) error {
 	p.expectations(r.Expect)
 	p.suggestions(suggestions)
 	return p.err
+}
+
+// unstable reports whether the target could not keep up with an open load.
+func unstable(r *result.Run) bool {
+	return slices.ContainsFunc(r.Validity.Findings, func(f result.Finding) bool {
+		return f.Rule == "rate-sustained" && f.Severity != result.Info && f.Severity != result.Note
+	})
 }
 
 var verdictColour = map[result.Verdict]string{result.Valid: green, result.Suspect: yellow, result.Invalid: red}
@@ -50,6 +62,11 @@ func (p *printer) verdict(r *result.Run) {
 	p.findings(r.Validity.Findings, result.InvalidLevel, red, "✗")
 	p.findings(r.Validity.Findings, result.SuspectLevel, yellow, "!")
 	p.findings(r.Validity.Findings, result.Note, dim, "·")
+	if n := len(r.Validity.NotRun); n > 0 {
+		for _, text := range wrap("not judged: "+strings.Join(r.Validity.NotRun, "; "), p.style.text()+8) {
+			p.line("    %s", p.style.paint(dim, text))
+		}
+	}
 }
 
 func (p *printer) findings(all []result.Finding, level result.Severity, colour, mark string) {
@@ -57,7 +74,7 @@ func (p *printer) findings(all []result.Finding, level result.Severity, colour, 
 		if f.Severity != level {
 			continue
 		}
-		for i, text := range wrap(f.Message, textWidth+8) {
+		for i, text := range wrap(f.Message, p.style.text()+8) {
 			sign := mark
 			if i > 0 {
 				sign = " "
@@ -65,7 +82,7 @@ func (p *printer) findings(all []result.Finding, level result.Severity, colour, 
 			p.line("    %s %s", p.style.paint(colour, sign), text)
 		}
 		if f.Advice != "" && level != result.Note {
-			for _, text := range wrap("→ "+f.Advice, textWidth+6) {
+			for _, text := range wrap("→ "+f.Advice, p.style.text()+6) {
 				p.line("      %s", p.style.paint(dim, text))
 			}
 		}
@@ -121,17 +138,27 @@ func share(n, of int64) string {
 	return unit.FormatPercent(float64(n) / float64(of))
 }
 
-var quantiles = []hdr.Quantile{hdr.P50, hdr.P75, hdr.P90, hdr.P99, hdr.P999, hdr.P9999}
+// quantiles are the percentiles of the table.
+func (p *printer) quantiles() []hdr.Quantile {
+	if p.style.narrow() {
+		return []hdr.Quantile{hdr.P50, hdr.P90, hdr.P99, hdr.P999}
+	}
+	return []hdr.Quantile{hdr.P50, hdr.P75, hdr.P90, hdr.P99, hdr.P999, hdr.P9999}
+}
 
 // latency prints the three histograms side by side. A percentile without a
 // sample beyond it is not printed, one with fewer than ten is marked.
 func (p *printer) latency(l *result.Load) {
 	p.line("")
-	head := fmt.Sprintf("  %-13s", "Latency")
-	for _, q := range quantiles {
+	head := fmt.Sprintf("  %-9s", "Latency")
+	for _, q := range p.quantiles() {
 		head += fmt.Sprintf("%10s", q)
 	}
-	p.line("%s", p.style.paint(bold, head+fmt.Sprintf("%10s%10s%10s", "max", "mean", "±sd")))
+	head += fmt.Sprintf("%10s%10s", "max", "mean")
+	if !p.style.narrow() {
+		head += fmt.Sprintf("%10s", "±sd")
+	}
+	p.line("%s", p.style.paint(bold, head))
 	few := p.latencyRow("response", l.Latency.Response)
 	p.latencyRow("service", l.Latency.Service)
 	p.latencyRow("lag", l.Latency.Lag)
@@ -150,13 +177,14 @@ func (p *printer) latency(l *result.Load) {
 }
 
 func (p *printer) small(format string, args ...any) {
-	for _, text := range wrap(fmt.Sprintf(format, args...), textWidth+10) {
+	for _, text := range wrap(fmt.Sprintf(format, args...), p.style.text()+10) {
 		p.line("  %s", p.style.paint(dim, text))
 	}
 }
 
 func (p *printer) latencyRow(name string, h result.Histogram) (few bool) {
-	row := fmt.Sprintf("  %-13s", name)
+	row := fmt.Sprintf("  %-9s", name)
+	quantiles := p.quantiles()
 	if h.Empty() {
 		p.line("%s%10s", row, "none")
 		return false
@@ -171,7 +199,11 @@ func (p *printer) latencyRow(name string, h result.Histogram) (few bool) {
 		}
 		row += fmt.Sprintf("%10s", text)
 	}
-	for _, v := range []float64{float64(h.Max()), h.Mean(), h.StdDev()} {
+	last := []float64{float64(h.Max()), h.Mean(), h.StdDev()}
+	if p.style.narrow() {
+		last = last[:2]
+	}
+	for _, v := range last {
 		row += fmt.Sprintf("%10s", unit.FormatDuration(time.Duration(v)))
 	}
 	p.line("%s", row)
@@ -195,7 +227,18 @@ func (p *printer) books(r *result.Run) {
 	}
 	p.field("requests", "%s", text)
 	p.field("statuses", "%s", statuses(r.Load.Statuses))
-	p.field("bytes in", "%s, %s/s", unit.FormatSize(float64(r.Load.BytesIn)), unit.FormatSize(perSecond(float64(r.Load.BytesIn), r.Load.DurationUS)))
+	p.field("bytes in", "%s, %s/s", unit.FormatSize(float64(r.Load.BytesIn)), unit.FormatSize(perSecond(float64(bytesInWindow(&r.Load)), r.Load.DurationUS)))
+}
+
+// bytesInWindow leaves out what came after the window.
+func bytesInWindow(l *result.Load) int64 {
+	n := l.BytesIn
+	for _, iv := range l.Intervals {
+		if iv.Drain {
+			n -= iv.BytesIn
+		}
+	}
+	return n
 }
 
 func perSecond(v, us float64) float64 {
@@ -302,7 +345,7 @@ func (p *printer) suggestions(all []string) {
 	p.line("")
 	p.line("  %s", p.style.paint(bold, "What would make this number more trustworthy"))
 	for _, s := range all {
-		for i, text := range wrap(s, textWidth+8) {
+		for i, text := range wrap(s, p.style.text()+8) {
 			mark := "-"
 			if i > 0 {
 				mark = " "

@@ -43,7 +43,7 @@ type Run struct {
 	Command    []string    `json:"command,omitempty"`
 	Started    time.Time   `json:"started"`
 	Validity   Validity    `json:"validity"`
-	Bottleneck *Bottleneck `json:"bottleneck,omitempty"`
+	Bottleneck *Bottleneck `json:"bottleneck"`
 	Load       Load        `json:"load"`
 	// Also are the loads that ran beside it, from the same start.
 	Also        []Load        `json:"also,omitempty"`
@@ -52,7 +52,6 @@ type Run struct {
 	Environment Environment   `json:"environment"`
 	Plan        *plan.Plan    `json:"plan"`
 	Expect      []Expectation `json:"expect,omitempty"`
-	Intervals   []Interval    `json:"intervals"`
 	Warnings    []string      `json:"warnings,omitempty"`
 }
 
@@ -108,7 +107,7 @@ type Load struct {
 	DurationUS float64  `json:"duration_us"`
 	WarmupUS   float64  `json:"warmup_us,omitempty"`
 	DrainUS    float64  `json:"drain_us,omitempty"`
-	EndedBy    string   `json:"ended_by"` // "duration", "count", "interrupt", "abort", "schedule", "script"
+	EndedBy    string   `json:"ended_by"` // "duration", "count", "schedule", "interrupt", "abort", "overload", "script", "stall", "engine", "unreachable"
 	Requests   Requests `json:"requests"`
 	// Failures counts failed requests and failed connections by kind.
 	Failures       map[string]int64 `json:"failures"`
