@@ -2,45 +2,22 @@ package engine
 
 import (
 	"runtime"
-	"sync"
 	"time"
 
 	"prony/internal/evloop"
 	"prony/internal/plan"
 )
 
-// breakEven measures, once, what a sleep and a wake-up cost here: the median
-// of some round trips between two threads. Polling for an answer pays while it
-// comes sooner than that.
-var breakEven = sync.OnceValue(func() time.Duration {
-	const rounds = 31
-	there, back := make(chan struct{}), make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for range there {
-			back <- struct{}{}
-		}
-	})
-	took := make([]int64, 0, rounds)
-	for range rounds {
-		start := evloop.Now()
-		there <- struct{}{}
-		<-back
-		took = append(took, evloop.Now()-start)
-		time.Sleep(50 * time.Microsecond) // let the other side fall asleep
-	}
-	close(there)
-	wg.Wait()
-	return min(max(time.Duration(median(took)), 20*time.Microsecond), 200*time.Microsecond)
-})
+// Bounds of the time for which a worker polls before it sleeps.
+const (
+	pollLeast = 20 * time.Microsecond
+	pollMost  = 200 * time.Microsecond
+)
 
-func median(v []int64) int64 {
-	for i := range v {
-		for j := i; j > 0 && v[j] < v[j-1]; j-- {
-			v[j], v[j-1] = v[j-1], v[j]
-		}
-	}
-	return v[len(v)/2]
+// breakEven is how long polling for an answer pays: while it comes sooner than
+// a sleep and a wake-up would cost, on this side and, as a rule, on the other.
+func breakEven() time.Duration {
+	return min(max(2*evloop.WakeCost(), pollLeast), pollMost)
 }
 
 // spinSlack is how long before a planned send a worker stops sleeping and
