@@ -47,6 +47,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.all(ctx); err != nil {
 		return err
 	}
+	if s.again {
+		if err := b.report.adopt(dataFile(s.out)); err != nil {
+			return err
+		}
+	}
 	return b.write(stdout)
 }
 
@@ -57,6 +62,7 @@ type settings struct {
 	duration                  time.Duration // of one run, whole seconds: wrk takes no other
 	rounds                    int
 	out                       string // the page; the JSON lies beside it
+	again                     bool   // keep the sections of the page that are not measured now
 	prony                     string // a binary to measure instead of building one
 	serverCore, generatorCore int
 }
@@ -72,6 +78,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.DurationVar(&s.duration, "duration", 3*time.Second, "length of one run, whole seconds")
 	f.IntVar(&s.rounds, "rounds", 5, "alternations")
 	f.StringVar(&s.out, "out", "docs/benchmarks.md", "page to write; a .json is written beside it; - is standard output")
+	f.BoolVar(&s.again, "again", false, "measure the sections of -only again and keep the others of the page that is there")
 	f.StringVar(&s.prony, "prony", "", "measure this `FILE` instead of building it")
 	f.IntVar(&s.serverCore, "server-core", 0, "core of the servers")
 	f.IntVar(&s.generatorCore, "generator-core", 1, "core of the generators")
@@ -96,6 +103,9 @@ func (s settings) command() string {
 	}
 	if s.only.String() != "" {
 		line += " -only '" + s.only.String() + "'"
+	}
+	if s.again {
+		line += " -again"
 	}
 	if s.prony != "" {
 		line += " -prony " + filepath.Base(s.prony)
@@ -196,12 +206,14 @@ func (b *bench) write(stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(b.out), 0o755); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
-	data := strings.TrimSuffix(b.out, filepath.Ext(b.out)) + ".json"
 	if err := writeFile(b.out, func(w io.Writer) error { return page(w, b.report) }); err != nil {
 		return err
 	}
-	return writeFile(data, b.report.writeJSON)
+	return writeFile(dataFile(b.out), b.report.writeJSON)
 }
+
+// dataFile is the JSON beside a page.
+func dataFile(page string) string { return strings.TrimSuffix(page, filepath.Ext(page)) + ".json" }
 
 func writeFile(name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)

@@ -36,6 +36,9 @@ func page(out io.Writer, r *report) error {
 	w := &writer{out: out}
 	w.line("# Benchmarks of Prony itself\n")
 	w.line("Written by `%s` on %s; all runs are in the JSON of the same name.", r.Command, r.Date.Format("2006-01-02 15:04 MST"))
+	if e := r.Earlier; e != nil {
+		w.line("What that command did not measure again is of `%s` on %s, on the same machine.", e.Command, e.Date.Format("2006-01-02 15:04 MST"))
+	}
 	if r.Quick {
 		w.line("\n**This is a smoke test (`-quick`), not a measurement: too few and too short runs.**")
 	}

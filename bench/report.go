@@ -14,6 +14,7 @@ type report struct {
 	Rounds      int             `json:"rounds"`
 	Duration    time.Duration   `json:"duration_ns"`
 	Command     string          `json:"command"`
+	Earlier     *earlier        `json:"earlier,omitempty"`
 	Machine     machine         `json:"machine"`
 	Tools       tools           `json:"tools"`
 	Skipped     []string        `json:"skipped,omitempty"`

@@ -43,7 +43,7 @@ type Run struct {
 	Command    []string    `json:"command,omitempty"`
 	Started    time.Time   `json:"started"`
 	Validity   Validity    `json:"validity"`
-	Bottleneck *Bottleneck `json:"bottleneck"`
+	Bottleneck *Bottleneck `json:"bottleneck,omitempty"`
 	Load       Load        `json:"load"`
 	// Also are the loads that ran beside it, from the same start.
 	Also        []Load        `json:"also,omitempty"`
