@@ -35,7 +35,7 @@ func (a *Address) IsLoopback() bool {
 func ParseAddress(s string) (*Address, error) {
 	if path, ok := strings.CutPrefix(s, "unix:"); ok {
 		if path == "" {
-			return nil, fmt.Errorf("address %q: no path after unix:", s)
+			return nil, fmt.Errorf("address %q: no path behind the colon", s)
 		}
 		return &Address{Unix: path}, nil
 	}

@@ -4,6 +4,7 @@ package testserver_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -122,7 +123,7 @@ func TestResponderThreads(t *testing.T) {
 	for range 20 {
 		c := dialResponder(t, r)
 		clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return c, nil }}}
+			client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }}}
 			for range 50 {
 				resp, err := client.Get(r.URL())
 				if err != nil {
