@@ -150,7 +150,15 @@ func collectorShare(v view) answer {
 	}
 	return found(result.Finding{Severity: result.SuspectLevel, Evidence: figures{"gc_cpu_share": v.g.GCCPUShare}, Threshold: figures{"gc_cpu_share": v.t.GCShare},
 		Message: fmt.Sprintf("the generator spent %s of its CPU time on garbage collection", percent(v.g.GCCPUShare)),
-		Advice:  "set GOGC=400, or do without the script"})
+		Advice:  collectorAdvice(v)})
+}
+
+// collectorAdvice: the engine itself makes no garbage, scripts do.
+func collectorAdvice(v view) string {
+	if v.plan.Script != nil {
+		return "set GOGC=400, or do without the script"
+	}
+	return "set GOGC=400, and give the generator a core of its own"
 }
 
 // collectorPause: a pause stops every worker.
@@ -165,7 +173,7 @@ func collectorPause(v view) answer {
 	return found(result.Finding{Severity: severity, Evidence: figures{"gc_pause_p99_us": v.g.GCPauseP99US},
 		Threshold: figures{"gc_pause_p99_us": us(v.t.PauseSuspect), "gc_pause_invalid_us": us(v.t.PauseInvalid)},
 		Message:   fmt.Sprintf("the generator's garbage collector stopped it for up to %s (p99)", micros(v.g.GCPauseP99US)),
-		Advice:    "give the generator a core of its own; set GOGC=400"})
+		Advice:    collectorAdvice(v)})
 }
 
 // goroutineScheduling matters fully where goroutines carry the requests; the

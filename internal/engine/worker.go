@@ -111,6 +111,7 @@ const (
 	maxOpening  = 256
 	gatherMost  = 50 * time.Microsecond
 	gatherConns = 16
+	gatherLeast = 2 // answers
 	spinConns   = 4
 )
 
@@ -377,8 +378,7 @@ func (w *worker) turn(now int64) {
 	w.setBound(now)
 	w.countDown()
 	if now-w.story.rateAt >= turnPeriod {
-		w.sampleRate(now)
-		w.adapt()
+		w.adapt(w.sampleRate(now))
 	}
 	if w.script != nil && w.wants.Stopped != nil && w.wants.Stopped() {
 		w.stop(now)
@@ -396,21 +396,27 @@ func (w *worker) checkStall(now int64) {
 	}
 }
 
-// adapt sets how long the loop may gather answers: a twentieth of the median
-// latency, so that it stays invisible in it, and at most 50 us.
-func (w *worker) adapt() {
+// adapt sets how long the loop may gather answers at a rate of them: a twentieth
+// of the median latency, so that it stays invisible in it, and at most 50 us. It
+// pays only if several come in that time; else it is one sleep more for each.
+func (w *worker) adapt(rate int64) {
 	if w.gather == nil || w.tally.service.Count() < 100 {
 		return
 	}
 	wait := min(gatherMost, time.Duration(w.tally.service.Value(hdr.P50))/20).Truncate(time.Microsecond)
+	if rate*int64(wait) < gatherLeast*secondNS {
+		wait = 0
+	}
 	w.gather.Gather(wait, max(int(w.inFlight-w.queued)/2, 1))
 	w.story.gathered = max(w.story.gathered, wait)
 }
 
-func (w *worker) sampleRate(now int64) {
-	took := now - w.story.rateAt
-	w.story.perThread.Record(w.story.rateCount * secondNS / took)
+// sampleRate keeps the answers per second since the last sample.
+func (w *worker) sampleRate(now int64) (rate int64) {
+	rate = w.story.rateCount * secondNS / (now - w.story.rateAt)
+	w.story.perThread.Record(rate)
 	w.story.rateAt, w.story.rateCount = now, 0
+	return rate
 }
 
 // stop ends the planning and starts the drain.
