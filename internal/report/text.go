@@ -227,18 +227,7 @@ func (p *printer) books(r *result.Run) {
 	}
 	p.field("requests", "%s", text)
 	p.field("statuses", "%s", statuses(r.Load.Statuses))
-	p.field("bytes in", "%s, %s/s", unit.FormatSize(float64(r.Load.BytesIn)), unit.FormatSize(perSecond(float64(bytesInWindow(&r.Load)), r.Load.DurationUS)))
-}
-
-// bytesInWindow leaves out what came after the window.
-func bytesInWindow(l *result.Load) int64 {
-	n := l.BytesIn
-	for _, iv := range l.Intervals {
-		if iv.Drain {
-			n -= iv.BytesIn
-		}
-	}
-	return n
+	p.field("bytes in", "%s, %s/s", unit.FormatSize(float64(r.Load.BytesIn)), unit.FormatSize(perSecond(float64(r.Load.BytesInWindow()), r.Load.DurationUS)))
 }
 
 func perSecond(v, us float64) float64 {

@@ -210,6 +210,18 @@ func (r Requests) Balanced() bool {
 	return r.Asked == r.Completed+r.Failed+r.CutOff+r.Unsent
 }
 
+// BytesInWindow are the bytes of the answers that came inside the window: those
+// of the drain belong to no rate.
+func (l *Load) BytesInWindow() int64 {
+	n := l.BytesIn
+	for _, iv := range l.Intervals {
+		if iv.Drain {
+			n -= iv.BytesIn
+		}
+	}
+	return n
+}
+
 // Latency is three histograms of the successful requests and one of the failed.
 // Response counts from the intended start, Service from the real send, Lag is
 // send minus intended; Dispatch is the generator's own part of Lag.

@@ -20,7 +20,7 @@ type Totals struct {
 // Count reads the totals from a result.
 func Count(r *result.Run) Totals {
 	l := &r.Load
-	t := Totals{DurationUS: int64(l.DurationUS), Requests: l.Requests.InWindow, Bytes: bytesInWindow(l)}
+	t := Totals{DurationUS: int64(l.DurationUS), Requests: l.Requests.InWindow, Bytes: l.BytesInWindow()}
 	for k := result.NoFailure + 1; k < result.FailureKinds; k++ {
 		if class := t.class(k); class != nil {
 			*class += l.Failures[k.String()]
@@ -32,18 +32,6 @@ func Count(r *result.Run) Totals {
 		}
 	}
 	return t
-}
-
-// bytesInWindow are the bytes of the answers that Requests counts: those that
-// came after the end belong to neither.
-func bytesInWindow(l *result.Load) int64 {
-	n := l.BytesIn
-	for _, iv := range l.Intervals {
-		if iv.Drain {
-			n -= iv.BytesIn
-		}
-	}
-	return n
 }
 
 // class is where wrk counts a kind of failure. Statuses are counted by their
