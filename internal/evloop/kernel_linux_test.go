@@ -118,6 +118,9 @@ func TestClosedUnixConnectStops(t *testing.T) {
 			}
 			r.close(i)
 		}
+		for range 200 { // the kernel's thread hears of the end when it next runs
+			r.wait(time.Millisecond)
+		}
 		taken := 0
 		for range 20 {
 			r.wait(time.Millisecond)
