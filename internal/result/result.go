@@ -46,13 +46,19 @@ type Run struct {
 	Bottleneck *Bottleneck `json:"bottleneck,omitempty"`
 	Load       Load        `json:"load"`
 	// Also are the loads that ran beside it, from the same start.
-	Also        []Load        `json:"also,omitempty"`
-	Generator   Generator     `json:"generator"`
-	Services    []Service     `json:"services"`
-	Environment Environment   `json:"environment"`
-	Plan        *plan.Plan    `json:"plan"`
-	Expect      []Expectation `json:"expect,omitempty"`
-	Warnings    []string      `json:"warnings,omitempty"`
+	Also      []Load    `json:"also,omitempty"`
+	Generator Generator `json:"generator"`
+	Services  []Service `json:"services"`
+	// Observed are the series of what was watched, on every host of the run.
+	Observed []Observed `json:"observed,omitempty"`
+	// WatchCores is what watching cost, in cores, on the host where it cost most.
+	WatchCores  float64     `json:"watch_cores,omitempty"`
+	Environment Environment `json:"environment"`
+	// Hosts are the machines of the run other than this one.
+	Hosts    map[string]Environment `json:"hosts,omitempty"`
+	Plan     *plan.Plan             `json:"plan"`
+	Expect   []Expectation          `json:"expect,omitempty"`
+	Warnings []string               `json:"warnings,omitempty"`
 }
 
 // Validity is the verdict with its reasons.
@@ -65,15 +71,31 @@ type Validity struct {
 
 // Finding is one rule's answer.
 type Finding struct {
-	Rule     string             `json:"rule"`
-	ID       string             `json:"id"` // method rule id, e.g. "G1"
-	Severity Severity           `json:"severity"`
+	Rule     string   `json:"rule"`
+	ID       string   `json:"id"` // method rule id, e.g. "G1"
+	Severity Severity `json:"severity"`
+	// Confidence is how sure the rule is; "" is Likely.
+	Confidence Confidence `json:"confidence,omitempty"`
+	// Where is what it is about: "generator", "host", "app[0]", a host's name.
+	Where    string             `json:"where,omitempty"`
 	Message  string             `json:"message"`
 	Evidence map[string]float64 `json:"evidence,omitempty"`
 	// Threshold is the value that was applied, in the unit of the evidence.
 	Threshold map[string]float64 `json:"threshold,omitempty"`
-	Advice    string             `json:"advice,omitempty"`
+	// WindowUS are the first and last moment that the rule looked at, from the
+	// start of the window; empty for the window itself.
+	WindowUS []float64 `json:"window_us,omitempty"`
+	Advice   string    `json:"advice,omitempty"`
 }
+
+// Confidence of a finding.
+type Confidence string
+
+const (
+	Definite Confidence = "definite" // the system or a program counted the event
+	Likely   Confidence = "likely"   // used up, with signs of waiting
+	Hint     Confidence = "hint"     // a pattern
+)
 
 // Bottleneck names what ran out.
 type Bottleneck struct {
@@ -81,6 +103,10 @@ type Bottleneck struct {
 	Where    string             `json:"where"`
 	Message  string             `json:"message"`
 	Evidence map[string]float64 `json:"evidence,omitempty"`
+	// Confidence is how sure that is; "" is Likely.
+	Confidence Confidence `json:"confidence,omitempty"`
+	// Exonerated lists what was looked at and was not the limit.
+	Exonerated []string `json:"exonerated,omitempty"`
 }
 
 // Expectation is one goal and whether it was met.
@@ -323,6 +349,15 @@ type Service struct {
 	CPUUSPerRequest float64 `json:"cpu_us_per_request"`
 	MaxRSSBytes     int64   `json:"max_rss_bytes"`
 	ThrottledRatio  float64 `json:"throttled_ratio"`
+	Host            string  `json:"host,omitempty"`
+	CPUUS           float64 `json:"cpu_us"` // from the start of the load to its end
+	OOMKills        int64   `json:"oom_kills,omitempty"`
+	// Limits are those that the system says it applies.
+	Limits plan.Limits `json:"limits"`
+	// Requests are those that it counted itself; nil where it cannot tell.
+	Requests *int64 `json:"requests,omitempty"`
+	// Version of what ran, as far as it is known.
+	Version string `json:"version,omitempty"`
 }
 
 // Environment is the machine the generator ran on.
