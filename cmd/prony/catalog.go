@@ -116,7 +116,7 @@ func (c *catalogFlags) test(ctx context.Context, name string, std streams) error
 	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}
-	t := catalog.Trial{Catalog: all, Params: params, Cache: filepath.Join(cache, "builds"),
+	t := catalog.Trial{Catalog: all, Params: params, Cache: filepath.Join(cache, "catalog"),
 		Say: func(line string) { fmt.Fprintln(std.err, line) }}
 	o, err := t.Run(ctx, name)
 	if ctx.Err() != nil {
@@ -148,18 +148,9 @@ func (c *catalogFlags) params() (map[string]string, error) {
 
 // cacheHome is where Prony keeps what it can make again.
 func cacheHome() (string, error) {
-	for _, env := range []string{"PRONY_HOME", "XDG_CACHE_HOME"} {
-		dir := os.Getenv(env)
-		if dir != "" && env != "PRONY_HOME" {
-			dir = filepath.Join(dir, "prony")
-		}
-		if dir != "" {
-			return filepath.Abs(dir)
-		}
+	if home := os.Getenv("PRONY_HOME"); home != "" {
+		return filepath.Abs(filepath.Join(home, "cache"))
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(home, ".cache", "prony"), nil
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "prony"), err
 }

@@ -113,7 +113,7 @@ how sure it is.`,
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.AddCommand(loadCommand(std), wrkHelp(std), abHelp(std), demoCommand(std), targetCommand(std), gatewayCommand(std), catalogCommand(std),
-		runCommand(std), schemaCommand(std), cleanupCommand(std))
+		runCommand(std), schemaCommand(std), cleanupCommand(std), obeyCommand(std))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

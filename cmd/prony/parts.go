@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -13,31 +16,33 @@ import (
 	"prony/internal/bundle"
 	back "prony/internal/driver"
 	native "prony/internal/driver/process"
-	"prony/internal/host"
 	"prony/internal/plan"
 	"prony/internal/topology"
 )
 
-// newParts are the drivers and places of a campaign on this machine.
-func newParts(c *bundle.Campaign, p *plan.Experiment, base string, advisory bool) (topology.Parts, error) {
-	if len(p.Hosts) > 0 {
-		return topology.Parts{}, errors.New("the experiment names other hosts, and this version starts services on this machine only")
-	}
-	programs, err := native.New(native.Config{})
+// newParts are the drivers and places of a campaign.
+func newParts(ctx context.Context, c *bundle.Campaign, base string, places *sites, advisory bool) (topology.Parts, error) {
+	programs, err := newPrograms()
 	if err != nil {
 		return topology.Parts{}, err
 	}
-	render, err := catalogRenderer()
+	r, err := newRenderer(ctx)
 	if err != nil {
 		return topology.Parts{}, err
 	}
 	journal := &journal{file: c.Journal()}
-	return topology.Parts{Run: back.RunID(c.ID()), Base: base, Advisory: advisory, Render: render, Record: journal.keep,
-		Drivers: map[plan.Kind]back.Driver{plan.Program: programs, plan.Catalog: programs},
-		Sites:   map[string]back.Site{"": here()}}, nil
+	return topology.Parts{Run: back.RunID(c.ID()), Base: base, Advisory: advisory, Render: r.render, Counters: r.counters(), Record: journal.keep,
+		Drivers: map[plan.Kind]back.Driver{plan.Program: programs, plan.Catalog: programs}, Sites: places.all}, nil
 }
 
-func here() back.Site { return back.Site{Host: host.Local()} }
+// newPrograms is the driver of programs, with its builds in the cache.
+func newPrograms() (*native.Driver, error) {
+	cache, err := cacheHome()
+	if err != nil {
+		return nil, err
+	}
+	return native.New(native.Config{Cache: filepath.Join(cache, "builds")})
+}
 
 // journal is a file of what was about to exist, a line each.
 type journal struct {
@@ -85,12 +90,16 @@ func cleanup(ctx context.Context, f runFlags, dry bool, std streams) error {
 		return &exitError{exitEnvironment, err}
 	}
 	found := 0
+	var errs []error // a host that cannot be reached must not keep the others from being cleaned
 	for _, id := range ids {
 		n, err := cleanRun(ctx, root, id, dry, std)
-		if err != nil {
-			return &exitError{exitEnvironment, err}
-		}
 		found += n
+		if err != nil {
+			errs = append(errs, fmt.Errorf("clean up run %s: %w", id, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &exitError{exitEnvironment, err}
 	}
 	if found == 0 && !dry {
 		fmt.Fprintln(std.out, "nothing left")
@@ -98,13 +107,10 @@ func cleanup(ctx context.Context, f runFlags, dry bool, std streams) error {
 	return nil
 }
 
-// cleanRun removes, or lists, what one run left; nothing of one that goes on.
+// cleanRun removes, or lists, what one run left on all its hosts; nothing of one
+// that goes on.
 func cleanRun(ctx context.Context, root, id string, dry bool, std streams) (found int, err error) {
-	c, _, err := bundle.Open(root, id)
-	if err != nil {
-		return 0, err
-	}
-	d, err := native.New(native.Config{})
+	c, p, err := bundle.Open(root, id)
 	if err != nil {
 		return 0, err
 	}
@@ -117,16 +123,32 @@ func cleanRun(ctx context.Context, root, id string, dry bool, std streams) (foun
 		return 0, err
 	}
 	defer release()
-	verb := "removed"
-	var left []back.Leftover
+	places, err := openSites(ctx, p.Hosts)
+	if err != nil {
+		return 0, err
+	}
+	found, err = cleanSites(ctx, c, places, dry, std)
+	return found, errors.Join(err, places.close())
+}
+
+// cleanSites does that on hosts that are reached.
+func cleanSites(ctx context.Context, c *bundle.Campaign, places *sites, dry bool, std streams) (found int, err error) {
+	programs, err := newPrograms()
+	if err != nil {
+		return 0, err
+	}
+	verb, each := "removed", back.Cleanup
 	if dry {
-		verb = "left"
-		left, err = back.Find(ctx, d, here(), back.RunID(id))
-	} else {
-		left, err = back.Cleanup(ctx, d, here(), back.RunID(id))
+		verb, each = "left", back.Find
 	}
-	for _, l := range left {
-		fmt.Fprintf(std.out, "%s: %s\n", verb, l)
+	for _, name := range slices.Sorted(maps.Keys(places.all)) {
+		left, err := each(ctx, programs, places.all[name], back.RunID(c.ID()))
+		for _, l := range left {
+			fmt.Fprintf(std.out, "%s: %s\n", verb, l)
+		}
+		if found += len(left); err != nil {
+			return found, err
+		}
 	}
-	return len(left), err
+	return found, nil
 }

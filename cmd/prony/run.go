@@ -74,13 +74,33 @@ func runExperiment(ctx context.Context, f runFlags, args []string, std streams) 
 	if len(args) != 1 {
 		return &exitError{exitUsage, errors.New("which experiment file? e.g. prony run experiment.yaml")}
 	}
-	p, err := planFile(args[0], f)
+	e, err := readFile(args[0], f)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	// The plan is made without the hosts first: its mistakes need no connection.
+	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if f.dryRun {
 		return plan.DryRun(std.out, p)
 	}
+	places, err := openSites(ctx, p.Hosts)
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	defer places.close()
+	if len(p.Hosts) > 0 {
+		if p, err = plan.Make(e, plan.Facts{CPUs: usableCPUs(), Hosts: hostCPUs(ctx, places)}); err != nil {
+			return &exitError{exitUsage, err}
+		}
+	}
+	return begin(ctx, f, args[0], p, places, std)
+}
+
+// begin makes the folder of a new campaign and carries it out.
+func begin(ctx context.Context, f runFlags, file string, p *plan.Experiment, places *sites, std streams) error {
 	root, err := f.folder()
 	if err != nil {
 		return &exitError{exitEnvironment, err}
@@ -89,27 +109,23 @@ func runExperiment(ctx context.Context, f runFlags, args []string, std streams) 
 	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}
-	base, err := filepath.Abs(filepath.Dir(args[0]))
+	base, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}
 	if err := os.WriteFile(filepath.Join(c.Dir(), "base"), []byte(base), 0o600); err != nil {
 		return &exitError{exitEnvironment, err}
 	}
-	return carryOut(ctx, f, c, p, base, std)
+	return carryOut(ctx, f, c, p, base, places, std)
 }
 
-// planFile reads an experiment file and makes its plan.
-func planFile(file string, f runFlags) (*plan.Experiment, error) {
+// readFile reads an experiment file, with what the flags change in it.
+func readFile(file string, f runFlags) (*spec.Experiment, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	e, err := spec.Load(file, text, spec.Overrides{Set: f.set, Only: f.only, Repeat: f.repeat})
-	if err != nil {
-		return nil, err
-	}
-	return plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	return spec.Load(file, text, spec.Overrides{Set: f.set, Only: f.only, Repeat: f.repeat})
 }
 
 func (f runFlags) folder() (string, error) {
@@ -140,14 +156,19 @@ func resumeCampaign(ctx context.Context, f runFlags, std streams) error {
 	if err != nil {
 		return &exitError{exitUsage, fmt.Errorf("resume %s: %w", c.ID(), err)}
 	}
-	if _, err := cleanRun(ctx, root, c.ID(), false, std); err != nil { // what a crash left would be in the way
+	places, err := openSites(ctx, p.Hosts)
+	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}
-	return carryOut(ctx, f, c, p, string(base), std)
+	defer places.close()
+	if _, err := cleanSites(ctx, c, places, false, std); err != nil { // what a crash left would be in the way
+		return &exitError{exitEnvironment, err}
+	}
+	return carryOut(ctx, f, c, p, string(base), places, std)
 }
 
 // carryOut runs what is left of a campaign and prints the table.
-func carryOut(ctx context.Context, f runFlags, c *bundle.Campaign, p *plan.Experiment, base string, std streams) error {
+func carryOut(ctx context.Context, f runFlags, c *bundle.Campaign, p *plan.Experiment, base string, places *sites, std streams) error {
 	people := std.out
 	if f.json == "-" {
 		people = std.err
@@ -157,7 +178,7 @@ func carryOut(ctx context.Context, f runFlags, c *bundle.Campaign, p *plan.Exper
 		return &exitError{exitEnvironment, err}
 	}
 	defer release()
-	parts, err := newParts(c, p, base, f.advisory)
+	parts, err := newParts(ctx, c, base, places, f.advisory)
 	if err != nil {
 		return &exitError{exitEnvironment, err}
 	}

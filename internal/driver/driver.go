@@ -57,6 +57,8 @@ type Started struct {
 	Ended <-chan struct{}
 	// Exit is how it ended; it is called after Ended was closed.
 	Exit func() Exit
+	// Usage reads what the instance has used so far; nil if nobody counts.
+	Usage func(ctx context.Context) (Usage, error)
 	// OOMKills counts the processes that the memory limit killed, those that
 	// did not take the instance down among them; nil if nobody counts.
 	OOMKills func(ctx context.Context) (int64, error)
@@ -68,6 +70,20 @@ type Exit struct {
 	Clean  bool   // exit status 0
 	OOM    bool   // the memory limit killed it, or a part of it
 }
+
+// Usage is what an instance has used since its start, with its children. What
+// is not known is -1.
+type Usage struct {
+	CPU        time.Duration
+	MemoryPeak int64         // bytes
+	Periods    int64         // of the CPU quota
+	Held       int64         // those in which it was held back
+	HeldFor    time.Duration // thread time
+	OOMKills   int64
+}
+
+// NoUsage is what is known of what nobody counts.
+func NoUsage() Usage { return Usage{-1, -1, -1, -1, -1, -1} }
 
 // Features is what a backend can do, as data for whoever plans.
 type Features struct {
@@ -177,6 +193,9 @@ type Request struct {
 	// Render makes the program of a catalog service; nil takes it from
 	// Service.Process.
 	Render func(Setting) (Program, error)
+	// Suggested are cores that the plan gives to the instance and that nobody
+	// asked for: where they cannot be set, that is a note.
+	Suggested []int
 	// Advisory makes a note of a limit that cannot be set, instead of an error.
 	Advisory bool
 	// Grace is the time between SIGTERM and SIGKILL at the stop; default 5 s.
@@ -200,6 +219,7 @@ type Setting struct {
 	Host string // address to listen on: ${host}
 	Port int    // ${port}
 	Work string // absolute folder on the host: ${work}
+	Site Site   // where that is
 }
 
 // URL is the base URL of a server there.

@@ -33,7 +33,7 @@ func Start(ctx context.Context, d Driver, r Request) (*Running, error) {
 		return nil, fmt.Errorf("start %s: %w", r.Name(), err)
 	}
 	begin := time.Now()
-	started, err := d.Start(ctx, r)
+	started, err := start(ctx, d, &r)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", r.Name(), err)
 	}
@@ -44,6 +44,26 @@ func Start(ctx context.Context, d Driver, r Request) (*Running, error) {
 	}
 	running.took = time.Since(begin)
 	return running, nil
+}
+
+// start starts with the suggested cores, and without them where they cannot be
+// set.
+func start(ctx context.Context, d Driver, r *Request) (*Started, error) {
+	if len(r.Suggested) == 0 || len(r.Service.Limits.Cores) > 0 || !d.Features().Cores {
+		return d.Start(ctx, *r)
+	}
+	bound := *r
+	bound.Service.Limits.Cores = r.Suggested
+	bound.Advisory = false
+	started, refused := d.Start(ctx, bound)
+	if refused == nil || ctx.Err() != nil {
+		return started, refused
+	}
+	started, err := d.Start(ctx, *r)
+	if err == nil {
+		started.Notes = append(started.Notes, fmt.Sprintf("it runs on any core: %v", refused))
+	}
+	return started, err
 }
 
 var errLimits = errors.New("limits that this kind of service cannot have")
@@ -141,6 +161,18 @@ func (r *Running) OOMKills(ctx context.Context) (int64, error) {
 		return -1, fmt.Errorf("count the processes of %s that its memory limit killed: %w", r.name, err)
 	}
 	return n, nil
+}
+
+// Usage is what the instance has used so far, as far as somebody counts.
+func (r *Running) Usage(ctx context.Context) (Usage, error) {
+	if r.started.Usage == nil {
+		return NoUsage(), nil
+	}
+	u, err := r.started.Usage(ctx)
+	if err != nil {
+		return NoUsage(), fmt.Errorf("read what %s used: %w", r.name, err)
+	}
+	return u, nil
 }
 
 // Stop ends the instance and removes what the start made, also after the

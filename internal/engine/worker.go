@@ -206,13 +206,30 @@ func (w *worker) layOut() {
 	}
 }
 
+// moveIn binds the thread and opens its event loop.
+func (w *worker) moveIn() error {
+	if cores := w.r.load.Cores; len(cores) > 0 {
+		if err := keepTo(cores); err != nil {
+			return err
+		}
+	}
+	return w.openLoop()
+}
+
+// unlock gives the thread back, but one that was bound ends with the worker.
+func (w *worker) unlock() {
+	if len(w.r.load.Cores) == 0 {
+		runtime.UnlockOSThread()
+	}
+}
+
 // run is the whole life of the worker.
 func (w *worker) run() (err error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	defer w.unlock()
 	w.tid = threadID()
 	defer w.signOff()
-	if err = w.openLoop(); err != nil {
+	if err = w.moveIn(); err != nil {
 		w.r.ready.Done()
 		w.r.end("engine", w.r.clock())
 		return err

@@ -18,6 +18,11 @@ type Campaign struct {
 	Loader Loader
 	// Parts are what topologies are built with.
 	Parts topology.Parts
+	// Watch begins to watch where the services run; nil watches the generator
+	// alone.
+	Watch func(ctx context.Context, places []topology.Place) (Watcher, error)
+	// Steady makes the rule that ends a warm-up; nil takes the least time.
+	Steady func() Steady
 	// Judge puts the verdict into a result.
 	Judge func(*result.Run)
 	// Has and Get find trials that an earlier run of this campaign finished;
@@ -133,16 +138,8 @@ func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology)
 	if err != nil {
 		return nil, err
 	}
-	var notes []string
-	if w := p.Warmup; w != nil && p.Load.Count == 0 {
-		for i := range loads {
-			loads[i].Warmup = w.Least
-		}
-		notes = append(notes, fmt.Sprintf("the warm-up took a fixed %v: this version does not measure when the load is steady", w.Least))
-	}
-	p.Load, p.Also = loads[0], loads[1:]
 	c.Events.phase("verify the answers")
-	differ, err := verify(ctx, loads)
+	notes, err := verify(ctx, loads)
 	if err != nil {
 		return nil, err
 	}
@@ -156,20 +153,51 @@ func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology)
 		case <-ctx.Done():
 		}
 	}()
-	c.Events.phase("load")
-	before := up.Costs()
-	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress})
+	run, err := c.drive(ctx, p, loads, up)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
+	if run == nil || run.Load.Model == "" {
+		return run, err
+	}
+	run.Warnings = append(append(run.Warnings, up.Notes()...), notes...)
+	c.Judge(run)
+	return run, err
+}
+
+// drive warms up, loads and watches.
+func (c *Campaign) drive(ctx context.Context, p plan.Plan, loads []plan.Load, up *topology.Topology) (*result.Run, error) {
+	watch, err := c.watch(ctx, up)
+	if err != nil {
+		return nil, err
+	}
+	defer watch.Stop()
+	warm, err := c.warm(ctx, p, loads)
+	if err != nil {
+		return nil, err
+	}
+	p.Load, p.Also = warm.settled(loads[0]), nil
+	for _, l := range loads[1:] {
+		p.Also = append(p.Also, warm.settled(l))
+	}
+	c.Events.phase("load")
+	costs, hits := up.Costs(ctx), up.Hits(ctx)
+	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch})
 	if run.Load.Model == "" {
 		return run, err
 	}
-	run.Services = up.Costs().Since(before, answered(run))
-	run.Warnings = append(append(run.Warnings, notes...), up.Notes()...)
-	run.Warnings = append(run.Warnings, differ...)
-	c.Judge(run)
+	run.Services = up.Costs(ctx).Since(costs, answered(run))
+	up.Count(run.Services, hits, up.Hits(ctx))
+	warm.into(run)
 	return run, err
+}
+
+// watch begins to watch what is up.
+func (c *Campaign) watch(ctx context.Context, up *topology.Topology) (Watcher, error) {
+	if c.Watch == nil {
+		return nobody{}, nil
+	}
+	return c.Watch(ctx, up.Places())
 }
 
 // place puts the addresses of what is up into the loads of a plan.

@@ -40,10 +40,27 @@ type Options struct {
 	Kind    string // "load", "wrk", "ab"
 	Version string
 	Command []string
+	// Watch is the watching of everything but the generator; nil is none. Run
+	// does not stop it.
+	Watch Watcher
 	// Progress hears of each finished interval and of how busy the generator
 	// was, as a share of the cores it may use.
 	Progress func(result.Progress, float64)
 }
+
+// Watcher watches hosts and services until it is stopped. Stop may be called
+// again.
+type Watcher interface {
+	Stop()
+	// Into puts what was seen into a run, around its window; after Stop.
+	Into(run *result.Run)
+}
+
+// nobody watches nothing.
+type nobody struct{}
+
+func (nobody) Stop()            {}
+func (nobody) Into(*result.Run) {}
 
 // Run carries out a plan and returns what happened. With an error of the
 // loader it returns both, as far as there is a result.
@@ -67,6 +84,10 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	run.Load, run.Also = *load, also
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
+	if o.Watch != nil {
+		o.Watch.Stop()
+		o.Watch.Into(run)
+	}
 	if err != nil {
 		err = fmt.Errorf("drive load: %w", err)
 	}

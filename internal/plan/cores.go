@@ -154,6 +154,22 @@ func (p Plan) cores(f Facts) []Division {
 	return all
 }
 
+// CoresOf are the cores of a host that someone on it has to itself; nil if the
+// cores are not divided.
+func (p Plan) CoresOf(host, who string) []int {
+	for _, d := range p.Cores {
+		if d.Host != host || !d.Disjoint {
+			continue
+		}
+		for _, s := range d.Shares {
+			if s.Who == who {
+				return s.Cores
+			}
+		}
+	}
+	return nil
+}
+
 // facts are what the defaults of a load follow from once the cores are divided.
 func (p Plan) facts(f Facts) Facts {
 	for _, d := range p.Cores {

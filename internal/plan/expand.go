@@ -42,6 +42,7 @@ func (m *maker) expand(s spec.Setup) Plan {
 		}
 		x := expander{m: m, p: &p, t: t, path: path, loads: len(s.Load)}
 		l := x.load()
+		l.Cores = p.CoresOf("", Generator)
 		if i == 0 {
 			p.Load = l
 			continue

@@ -134,6 +134,9 @@ type Load struct {
 	Timestamps Timestamps `json:"timestamps"`
 	Seed       uint64     `json:"seed"`
 
+	// Cores are those that the workers keep to; empty: any.
+	Cores []int `json:"cores,omitempty"`
+
 	// AbortAfter ends the load after that many failures in a row with no
 	// success between them; 0: never.
 	AbortAfter int64 `json:"abort_after,omitempty"`

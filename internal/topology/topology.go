@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"prony/internal/driver"
+	"prony/internal/host"
 	"prony/internal/plan"
 )
 
@@ -31,6 +32,8 @@ type Parts struct {
 	Advisory bool
 	// Record writes the journal, before anything exists.
 	Record func(driver.Record) error
+	// Counters reads what a service counts of its upstreams; it may be nil.
+	Counters CountersOf
 	// Tell hears what is being done, for people; it may be nil.
 	Tell func(text string)
 }
@@ -39,9 +42,16 @@ type Parts struct {
 type Topology struct {
 	// Addresses are the base URLs of each service's instances.
 	Addresses map[string][]string
-	running   []*driver.Running
-	of        []plan.Service // of each in running
+	up        []instance
 	ports     *driver.Ports
+	read      CountersOf
+}
+
+// instance is one that runs.
+type instance struct {
+	service plan.Service
+	index   int
+	running *driver.Running
 }
 
 // downWithin bounds the taking down, whatever became of the run's context.
@@ -49,16 +59,16 @@ const downWithin = 90 * time.Second
 
 // Up starts every service of the plan. If it fails, nothing is left.
 func Up(ctx context.Context, p plan.Plan, parts Parts) (*Topology, error) {
-	t := &Topology{Addresses: map[string][]string{}, ports: &driver.Ports{}}
+	t := &Topology{Addresses: map[string][]string{}, ports: &driver.Ports{}, read: parts.Counters}
 	for _, s := range p.Services {
-		if err := t.start(ctx, s, parts); err != nil {
+		if err := t.start(ctx, s, p.CoresOf(s.Host, s.Name), parts); err != nil {
 			return nil, errors.Join(err, t.Down(ctx))
 		}
 	}
 	return t, nil
 }
 
-func (t *Topology) start(ctx context.Context, s plan.Service, parts Parts) error {
+func (t *Topology) start(ctx context.Context, s plan.Service, cores []int, parts Parts) error {
 	if !s.Started() {
 		t.Addresses[s.Name] = []string{s.URL}
 		return nil
@@ -71,20 +81,19 @@ func (t *Topology) start(ctx context.Context, s plan.Service, parts Parts) error
 		if parts.Tell != nil {
 			parts.Tell(fmt.Sprintf("start %s[%d]", s.Name, i))
 		}
-		running, err := driver.Start(ctx, d, t.request(s, i, parts))
+		running, err := driver.Start(ctx, d, t.request(s, i, cores, parts))
 		if err != nil {
 			return err
 		}
-		t.running = append(t.running, running)
-		t.of = append(t.of, s)
+		t.up = append(t.up, instance{s, i, running})
 		t.Addresses[s.Name] = append(t.Addresses[s.Name], running.Endpoint())
 	}
 	return nil
 }
 
-func (t *Topology) request(s plan.Service, i int, parts Parts) driver.Request {
+func (t *Topology) request(s plan.Service, i int, cores []int, parts Parts) driver.Request {
 	r := driver.Request{Run: parts.Run, Service: s, Index: i, Site: parts.Sites[s.Host], Ports: t.ports, Base: parts.Base,
-		Advisory: parts.Advisory, Record: parts.Record}
+		Suggested: cores, Advisory: parts.Advisory, Record: parts.Record}
 	if s.Kind == plan.Catalog {
 		r.Render = parts.Render(s, t.upstreams(s))
 	}
@@ -93,8 +102,9 @@ func (t *Topology) request(s plan.Service, i int, parts Parts) driver.Request {
 
 // Died is closed when an instance ends by itself; it names the first.
 func (t *Topology) Died(ctx context.Context) <-chan error {
-	died := make(chan error, len(t.running))
-	for _, r := range t.running {
+	died := make(chan error, len(t.up))
+	for _, u := range t.up {
+		r := u.running
 		go func() {
 			select {
 			case <-r.Ended():
@@ -108,12 +118,29 @@ func (t *Topology) Died(ctx context.Context) <-chan error {
 	return died
 }
 
+// Place is where an instance runs, for those who watch it.
+type Place struct {
+	Service  plan.Service
+	Instance int
+	Endpoint string
+	Place    host.Place
+}
+
+// Places are where the instances run.
+func (t *Topology) Places() []Place {
+	var all []Place
+	for _, u := range t.up {
+		all = append(all, Place{u.service, u.index, u.running.Endpoint(), u.running.Place()})
+	}
+	return all
+}
+
 // Notes are the doubts that came up at the start.
 func (t *Topology) Notes() []string {
 	var notes []string
-	for _, r := range t.running {
-		for _, n := range r.Notes() {
-			notes = append(notes, r.Name()+": "+n)
+	for _, u := range t.up {
+		for _, n := range u.running.Notes() {
+			notes = append(notes, u.running.Name()+": "+n)
 		}
 	}
 	return notes
@@ -122,9 +149,9 @@ func (t *Topology) Notes() []string {
 // Logs are what the instances wrote, by their names.
 func (t *Topology) Logs() map[string][]byte {
 	logs := map[string][]byte{}
-	for _, r := range t.running {
-		if l := r.Logs(); l != nil {
-			logs[r.Name()] = l.Text()
+	for _, u := range t.up {
+		if l := u.running.Logs(); l != nil {
+			logs[u.running.Name()] = l.Text()
 		}
 	}
 	return logs
@@ -135,9 +162,9 @@ func (t *Topology) Down(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), downWithin)
 	defer cancel()
 	var errs []error
-	for i := len(t.running) - 1; i >= 0; i-- {
-		errs = append(errs, t.running[i].Stop(ctx))
+	for i := len(t.up) - 1; i >= 0; i-- {
+		errs = append(errs, t.up[i].running.Stop(ctx))
 	}
-	t.running, t.of = nil, nil
+	t.up = nil
 	return errors.Join(errs...)
 }

@@ -113,6 +113,24 @@ func (i *instance) oomKills(ctx context.Context) (int64, error) {
 	return answer.Stat.OOMKills, err
 }
 
+// usage reads the counters of the control group.
+func (i *instance) usage(ctx context.Context) (driver.Usage, error) {
+	u := driver.NoUsage()
+	if i.group == "" {
+		return u, nil
+	}
+	answer, err := ask(ctx, i.site, Order{Do: read, Name: i.group})
+	if err != nil {
+		return u, err
+	}
+	s := answer.Stat
+	u.CPU, u.MemoryPeak, u.OOMKills = s.CPU, s.MemoryPeak, s.OOMKills
+	if s.ThrottledOK {
+		u.Periods, u.Held, u.HeldFor = s.Throttled.Periods, s.Throttled.Throttled, s.Throttled.Time
+	}
+	return u, nil
+}
+
 func (i *instance) Endpoint() string  { return i.url }
 func (i *instance) Place() host.Place { return i.place }
 func (i *instance) Logs() *driver.Log { return i.log }

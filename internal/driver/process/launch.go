@@ -46,7 +46,7 @@ func (d *Driver) Start(ctx context.Context, r driver.Request) (*driver.Started, 
 		return nil, l.abandon(ctx, err)
 	}
 	ready := r.ReadyOf(l.program)
-	return &driver.Started{Instance: i, Ready: ready, Applied: l.applied, Notes: l.notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills}, nil
+	return &driver.Started{Instance: i, Ready: ready, Applied: l.applied, Notes: l.notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills, Usage: i.usage}, nil
 }
 
 // abandon takes back what was done until now.
@@ -70,7 +70,7 @@ func (l *launch) prepare(ctx context.Context) error {
 	l.undo.Add("give the port back", func(context.Context) error { l.request.Ports.Give(site, port); return nil })
 	l.root = path.Join(dir, rootName(l.request.Run))
 	work := path.Join(l.root, strings.TrimPrefix(l.request.Label(), driver.Prefix(l.request.Run)))
-	l.setting = driver.Setting{Host: site.Reach(), Port: port, Work: work}
+	l.setting = driver.Setting{Host: site.Reach(), Port: port, Work: work, Site: site}
 	l.group = l.request.Label()
 	l.program, err = l.request.Program(l.setting)
 	return err

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path"
 	"strings"
 	"sync"
 
@@ -15,8 +13,7 @@ import (
 
 // Config is where the driver keeps things.
 type Config struct {
-	// Cache is the folder for builds; "" is cache below PRONY_HOME, else prony
-	// below XDG_CACHE_HOME or the system's folder for caches.
+	// Cache is the folder for builds.
 	Cache string
 }
 
@@ -36,21 +33,12 @@ const Kind = "process"
 // New makes a driver. It starts and makes nothing.
 func New(c Config) (*Driver, error) {
 	if c.Cache == "" {
-		var err error
-		if c.Cache, err = cacheDir(); err != nil {
-			return nil, fmt.Errorf("look for the cache: %w", err)
-		}
+		return nil, errCache
 	}
 	return &Driver{cache: c.Cache, built: map[string]string{}}, nil
 }
 
-func cacheDir() (string, error) {
-	if home := os.Getenv("PRONY_HOME"); home != "" {
-		return path.Join(home, "cache"), nil
-	}
-	dir, err := os.UserCacheDir()
-	return path.Join(dir, "prony"), err
-}
+var errCache = errors.New("no folder for what is built")
 
 // Features says what a program can have.
 func (d *Driver) Features() driver.Features {

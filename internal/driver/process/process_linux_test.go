@@ -3,6 +3,7 @@ package process_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"prony/internal/driver"
@@ -41,7 +42,7 @@ func suites() map[string]func() (drivertest.Suite, error) {
 }
 
 func suite(s driver.Site) (drivertest.Suite, error) {
-	d, err := process.New(process.Config{})
+	d, err := process.New(process.Config{Cache: filepath.Join(os.TempDir(), "prony-test-builds")})
 	return drivertest.Suite{Driver: d, Site: s}, err
 }
 

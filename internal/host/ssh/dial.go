@@ -32,6 +32,10 @@ type Host struct {
 
 var _ host.Host = (*Host)(nil)
 
+// Address is the machine's name or IP address, after the configuration of ssh
+// was read.
+func (h *Host) Address() string { return h.where.host }
+
 // Defaults of Config.
 const (
 	timeoutDefault   = 15 * time.Second
