@@ -75,7 +75,11 @@ func newProgress(w io.Writer, quiet bool) func(result.Progress, float64) {
 	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return func(p result.Progress, busy float64) { fmt.Fprintln(w, report.ProgressLine(p, busy)) }
+		return func(p result.Progress, busy float64) {
+			if !p.Interval.Drain { // what comes late belongs to no rate
+				fmt.Fprintln(w, report.ProgressLine(p, busy))
+			}
+		}
 	}
 	return func(p result.Progress, busy float64) {
 		fmt.Fprintf(w, "\r\x1b[2K%s", clip(report.ProgressLine(p, busy), int(f.Fd())))

@@ -1,14 +1,20 @@
-// Package demo starts the embedded targets, so that the first run needs
-// nothing installed: one that answers as fast as a thread can, and one whose
-// behaviour is known.
+// Package demo is what the first run needs, with nothing installed: an
+// experiment file, and the embedded targets, one that answers as fast as a
+// thread can and one whose behaviour is known.
 package demo
 
 import (
+	_ "embed"
 	"fmt"
 	"runtime"
 
 	"prony/internal/testserver"
 )
+
+// Experiment is the experiment file that the demo carries out.
+//
+//go:embed experiment.yaml
+var Experiment []byte
 
 // Target is a running server.
 type Target interface {

@@ -7,8 +7,8 @@ import (
 // What a trial takes besides its load; guesses, and named so where they are
 // printed.
 const (
-	startTime  = 3 * time.Second   // of one service
-	stopTime   = time.Second       // of one service
+	startTime  = time.Second       // of one service
+	stopTime   = time.Second / 2   // of one service
 	searchTime = 460 * time.Second // of a search for capacity, by simulation
 	searchMost = 30 * time.Minute
 )

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"prony/internal/analyse"
+	"prony/internal/bundle"
+	"prony/internal/lab"
+	"prony/internal/plan"
+	"prony/internal/report"
+	"prony/internal/result"
+	"prony/internal/stats"
+)
+
+// campaign is an experiment under way: its folder, its plan, its machines.
+type campaign struct {
+	flags  runFlags
+	kept   *bundle.Campaign
+	plan   *plan.Experiment
+	base   string // absolute folder of the experiment file
+	places *sites
+	std    streams
+}
+
+// begin makes the folder of a new campaign and carries it out.
+func begin(ctx context.Context, f runFlags, base string, p *plan.Experiment, places *sites, std streams) error {
+	root, err := f.folder()
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	kept, err := bundle.Create(root, newID(), p)
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	if err := os.WriteFile(filepath.Join(kept.Dir(), "base"), []byte(base), 0o600); err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	c := &campaign{f, kept, p, base, places, std}
+	return c.carryOut(ctx)
+}
+
+func (f runFlags) folder() (string, error) {
+	if f.keep != "" {
+		return f.keep, nil
+	}
+	home, err := dataHome()
+	return filepath.Join(home, "runs"), err
+}
+
+// newID names a campaign so that names sort by time.
+func newID() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:])
+	return time.Now().UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+}
+
+func resumeCampaign(ctx context.Context, f runFlags, std streams) error {
+	root, err := f.folder()
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	c, p, err := bundle.Open(root, "last")
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	base, err := os.ReadFile(filepath.Join(c.Dir(), "base"))
+	if err != nil {
+		return &exitError{exitUsage, fmt.Errorf("resume %s: %w", c.ID(), err)}
+	}
+	places, err := openSites(ctx, p.Hosts)
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	defer places.close()
+	if _, err := cleanSites(ctx, c, places, false, std); err != nil { // what a crash left would be in the way
+		return &exitError{exitEnvironment, err}
+	}
+	all := &campaign{f, c, p, string(base), places, std}
+	return all.carryOut(ctx)
+}
+
+// carryOut runs what is left of a campaign and prints the table.
+func (c *campaign) carryOut(ctx context.Context) error {
+	people := c.std.out
+	if c.flags.json == "-" {
+		people = c.std.err
+	}
+	release, err := c.kept.Lock()
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	defer release()
+	conductor, err := c.conductor(ctx)
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	all, err := conductor.Run(ctx)
+	if e := reportExperiment(c.flags, all, people, c.std); e != nil {
+		return &exitError{exitEnvironment, e}
+	}
+	fmt.Fprintf(people, "\n  kept in %s\n", c.kept.Dir())
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted; prony run --resume goes on")}
+	case err != nil:
+		return &exitError{exitEnvironment, err}
+	}
+	return experimentVerdict(all)
+}
+
+// conductor is the lab with all its parts.
+func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
+	parts, err := newParts(ctx, c.kept, c.base, c.places, c.flags.advisory)
+	if err != nil {
+		return nil, err
+	}
+	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
+	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
+		Judge: judge, Steady: func() lab.Steady { return &stats.Warmup{} },
+		Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
+}
+
+func reportExperiment(f runFlags, all *result.Experiment, people io.Writer, std streams) error {
+	if slices.ContainsFunc(all.Trials, func(t result.Trial) bool { return t.Error == "" }) {
+		if err := report.Experiment(people, all, style(people)); err != nil {
+			return err
+		}
+	}
+	if f.json == "" {
+		return nil
+	}
+	return writeTo(f.json, std.out, func(w io.Writer) error { return report.ExperimentJSON(w, all) })
+}
+
+// judge puts the verdict into a result. Loads that ran side by side are judged
+// one by one; the gravest verdict counts.
+func judge(r *result.Run) {
+	analyse.Run(r, analyse.DefaultThresholds())
+	for _, l := range r.Also {
+		other := *r
+		other.Load, other.Validity, other.Also = l, result.Validity{}, nil
+		analyse.Run(&other, analyse.DefaultThresholds())
+		r.Validity.Verdict = result.Worse(r.Validity.Verdict, other.Validity.Verdict)
+		for _, f := range other.Validity.Findings {
+			if f.Severity == result.InvalidLevel || f.Severity == result.SuspectLevel {
+				f.Message = "load " + l.Name + ": " + f.Message
+				r.Validity.Findings = append(r.Validity.Findings, f)
+			}
+		}
+	}
+}
+
+// experimentVerdict is bad if any trial's is, or a trial has no result.
+func experimentVerdict(all *result.Experiment) error {
+	for i := range all.Trials {
+		t := &all.Trials[i]
+		if t.Error != "" {
+			return &exitError{code: exitEnvironment}
+		}
+		if err := verdict(&t.Run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// events prints how a campaign goes.
+func events(p *plan.Experiment, std streams, quiet bool) lab.Events {
+	if quiet {
+		return lab.Events{}
+	}
+	left := &remaining{plan: p, now: time.Now}
+	return lab.Events{
+		Trial: func(n, of int, t plan.Trial) {
+			fmt.Fprintf(std.err, "trial %d of %d, block %d: %s (%s left)\n", n, of, t.Block+1, t.Variant, left.from(n-1))
+		},
+		Phase:    func(text string) { fmt.Fprintf(std.err, "  %s\n", text) },
+		Progress: newProgress(std.err, false),
+	}
+}
+
+// remaining estimates how long a campaign will go on: by the plan, scaled by how
+// its estimate fared with the trials that are done.
+type remaining struct {
+	plan  *plan.Experiment
+	now   func() time.Time
+	first int       // trial that this process began with, from 0
+	begun time.Time // then
+}
+
+// from is the time for the trials from the i-th on, which begins now.
+func (r *remaining) from(i int) string {
+	if r.begun.IsZero() {
+		r.first, r.begun = i, r.now()
+	}
+	rest := r.span(i, len(r.plan.Trials))
+	if done := r.span(r.first, i); done > 0 {
+		rest = time.Duration(float64(rest) * float64(r.now().Sub(r.begun)) / float64(done))
+	}
+	return "about " + rest.Round(time.Second).String()
+}
+
+// span is the planned time of some trials and the rests behind them.
+func (r *remaining) span(from, to int) (d time.Duration) {
+	for _, t := range r.plan.Trials[from:to] {
+		d += t.Plan.Estimate().Likely + r.plan.Cooldown
+	}
+	return d
+}
