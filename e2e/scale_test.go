@@ -1,14 +1,9 @@
 package e2e_test
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"prony/internal/result"
 )
@@ -61,62 +56,6 @@ func checkTrial(t *testing.T, trial result.Trial) {
 	if want := trial.Values["instances"]; want != "" && want != string(rune('0'+instances)) {
 		t.Errorf("trial %d ran %d instances, want %s", trial.Number, instances, want)
 	}
-}
-
-// TestKilledRunnerIsResumed kills prony in mid-run: cleanup leaves nothing, and
-// the resumed campaign ends with every trial once.
-func TestKilledRunnerIsResumed(t *testing.T) {
-	need(t, "nginx", "apt-get install nginx-core")
-	needRoot(t)
-	home := t.TempDir()
-	for _, after := range []time.Duration{300 * time.Millisecond, 1500 * time.Millisecond} {
-		killAfter(t, home, after)
-		if left := withHome(t, home, "cleanup"); left.code != 0 {
-			t.Fatalf("cleanup: status %d\n%s%s", left.code, left.stdout, left.stderr)
-		}
-		if left := withHome(t, home, "cleanup", "--dry-run"); left.stdout != "" {
-			t.Fatalf("left after the cleanup:\n%s", left.stdout)
-		}
-	}
-	file := filepath.Join(home, "result.json")
-	out := withHome(t, home, "run", "--resume", "-q", "--json", file)
-	if out.code != 0 && out.code != 1 {
-		t.Fatalf("resume: status %d\n%s%s", out.code, out.stdout, out.stderr)
-	}
-	seen := map[int]int{}
-	for _, trial := range readExperiment(t, file).Trials {
-		seen[trial.Number]++
-	}
-	if len(seen) != 3 || seen[1] != 1 || seen[2] != 1 || seen[3] != 1 {
-		t.Errorf("trials and how often: %v, want each of 3 once", seen)
-	}
-}
-
-func killAfter(t *testing.T, home string, after time.Duration) {
-	t.Helper()
-	cmd := exec.Command(binary, scaled()...)
-	cmd.Env = append(os.Environ(), "PRONY_HOME="+home)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(after) //house:sleep the moment of the kill is what is tested
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-}
-
-// withHome runs prony with a data folder that outlives the call.
-func withHome(t *testing.T, home string, args ...string) output {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), "PRONY_HOME="+home)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run()
-	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
 
 // TestTwoAppsOneHost: two loads side by side begin together and are counted

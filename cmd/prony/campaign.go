@@ -104,7 +104,7 @@ func (c *campaign) carryOut(ctx context.Context) error {
 		return &exitError{exitEnvironment, err}
 	}
 	all, err := conductor.Run(ctx)
-	if e := reportExperiment(c.flags, all, people, c.std); e != nil {
+	if e := c.report(all, people); e != nil {
 		return &exitError{exitEnvironment, e}
 	}
 	fmt.Fprintf(people, "\n  kept in %s\n", c.kept.Dir())
@@ -129,16 +129,16 @@ func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
 		Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
 }
 
-func reportExperiment(f runFlags, all *result.Experiment, people io.Writer, std streams) error {
+func (c *campaign) report(all *result.Experiment, people io.Writer) error {
 	if slices.ContainsFunc(all.Trials, func(t result.Trial) bool { return t.Error == "" }) {
 		if err := report.Experiment(people, all, style(people)); err != nil {
 			return err
 		}
 	}
-	if f.json == "" {
+	if c.flags.json == "" {
 		return nil
 	}
-	return writeTo(f.json, std.out, func(w io.Writer) error { return report.ExperimentJSON(w, all) })
+	return writeTo(c.flags.json, c.std.out, func(w io.Writer) error { return report.ExperimentJSON(w, all, c.kept.Get) })
 }
 
 // judge puts the verdict into a result. Loads that ran side by side are judged

@@ -24,8 +24,9 @@ func (h *Histogram) Cells() iter.Seq2[Cell, int64] {
 		if h.count == 0 {
 			return
 		}
+		counts := h.cells()
 		for i := h.firstIndex(); i <= h.lastIndex(); i++ {
-			if n := h.counts[i]; n != 0 && !yield(h.layout.cell(i), n) {
+			if n := counts[i]; n != 0 && !yield(h.layout.cell(i), n) {
 				return
 			}
 		}
@@ -47,9 +48,9 @@ func (h *Histogram) CountAbove(v int64) int64 {
 	if from == h.layout.index(h.config.Highest) {
 		return h.overflow
 	}
-	above := int64(0)
+	above, counts := int64(0), h.cells()
 	for i := from + 1; i <= last; i++ {
-		above += h.counts[i]
+		above += counts[i]
 	}
 	return above
 }

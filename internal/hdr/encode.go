@@ -45,7 +45,7 @@ func (h *Histogram) AppendV2(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(h.config.Lowest))
 	b = binary.BigEndian.AppendUint64(b, uint64(h.config.Highest))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1))
-	b = appendCounts(b, h.counts[:h.lastIndex()+1])
+	b = appendCounts(b, h.cells()[:h.lastIndex()+1])
 	binary.BigEndian.PutUint32(b[start+4:], uint32(len(b)-start-headerSize))
 	return b
 }

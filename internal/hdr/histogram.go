@@ -9,6 +9,7 @@ type Histogram struct {
 	layout layout
 	config Config // with defaults filled in
 	counts []int64
+	packed []byte // the counts in the form of V2, in place of them
 
 	count     int64
 	min, max  int64 // exact, also beyond config.Highest; math.MaxInt64 and 0 when empty

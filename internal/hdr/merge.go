@@ -25,7 +25,7 @@ func (h *Histogram) Merge(o *Histogram) error {
 	}
 	from, to := o.firstIndex(), o.lastIndex()+1
 	into := h.counts[from:to]
-	for i, n := range o.counts[from:to] {
+	for i, n := range o.cells()[from:to] {
 		if n != 0 { // adding zero would make untouched pages resident
 			into[i] += n
 		}
@@ -50,10 +50,10 @@ func (h *Histogram) Reset() {
 // Copy returns an independent copy.
 func (h *Histogram) Copy() *Histogram {
 	c := *h
-	c.counts = make([]int64, len(h.counts))
+	c.packed, c.counts = nil, make([]int64, h.layout.length)
 	if h.count > 0 {
 		from, to := h.firstIndex(), h.lastIndex()+1
-		copy(c.counts[from:to], h.counts[from:to])
+		copy(c.counts[from:to], h.cells()[from:to])
 	}
 	return &c
 }
@@ -67,7 +67,7 @@ func (h *Histogram) Equal(o *Histogram) bool {
 		return true
 	}
 	from, to := h.firstIndex(), h.lastIndex()+1
-	return slices.Equal(h.counts[from:to], o.counts[from:to])
+	return slices.Equal(h.cells()[from:to], o.cells()[from:to])
 }
 
 // Summary is what the V2 format does not carry: the exact totals beside the

@@ -66,7 +66,7 @@ func (q Quantile) Beyond(n int64) int64 {
 // exact maximum. [P100] is the exact maximum. It returns 0 if the histogram is
 // empty. There is no interpolation.
 func (h *Histogram) Value(q Quantile) int64 {
-	s := scan{h: h}
+	s := scan{h: h, counts: h.cells()}
 	return s.value(q)
 }
 
@@ -74,7 +74,7 @@ func (h *Histogram) Value(q Quantile) int64 {
 // once if qs ascend; other orders are right too, but slower.
 func (h *Histogram) Values(qs []Quantile) []int64 {
 	values := make([]int64, len(qs))
-	s := scan{h: h}
+	s := scan{h: h, counts: h.cells()}
 	for i, q := range qs {
 		values[i] = s.value(q)
 	}
@@ -84,9 +84,10 @@ func (h *Histogram) Values(qs []Quantile) []int64 {
 // scan walks the cells upward and remembers where it stands, so that the next
 // rank continues from there.
 type scan struct {
-	h     *Histogram
-	index int   // cells below it have been counted
-	seen  int64 // values in those cells
+	h      *Histogram
+	counts []int64
+	index  int   // cells below it have been counted
+	seen   int64 // values in those cells
 }
 
 // value returns one quantile, going on from the last or starting again.
@@ -102,8 +103,8 @@ func (s *scan) value(q Quantile) int64 {
 	if rank <= s.seen || s.index == 0 {
 		s.index, s.seen = h.firstIndex(), 0
 	}
-	for s.seen+h.counts[s.index] < rank {
-		s.seen += h.counts[s.index]
+	for s.seen+s.counts[s.index] < rank {
+		s.seen += s.counts[s.index]
 		s.index++
 	}
 	return min(h.layout.cell(s.index).Highest, h.max)

@@ -54,7 +54,7 @@ func (e Events) phase(text string) {
 }
 
 // Run carries out what is not yet done. It returns all trials that have ended,
-// also with an error: the context's, or that of a trial when the plan says to
+// slim, also with an error: the context's, or that of a trial when the plan says to
 // stop then.
 func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
 	all := &result.Experiment{Schema: result.ExperimentSchema, ID: c.ID, Plan: c.Plan}
@@ -65,14 +65,14 @@ func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
 			if err != nil {
 				return all, err
 			}
-			all.Trials = append(all.Trials, t)
+			all.Trials = append(all.Trials, t.Slim())
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
 		t, err := c.trial(ctx, number, trial)
-		all.Trials = append(all.Trials, t)
+		all.Trials = append(all.Trials, t.Slim())
 		if err != nil && (ctx.Err() != nil || !c.Plan.Continue) {
 			return all, fmt.Errorf("trial %d (%s): %w", number, trial.Variant, err)
 		}

@@ -200,7 +200,3 @@ func (p *printer) notes(e *result.Experiment) {
 	}
 }
 
-// ExperimentJSON writes all results of an experiment, indented.
-func ExperimentJSON(w io.Writer, e *result.Experiment) error {
-	return encode(w, e)
-}
