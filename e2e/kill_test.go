@@ -117,4 +117,3 @@ func withHome(t *testing.T, home string, args ...string) output {
 	_ = cmd.Run()
 	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
-

@@ -199,4 +199,3 @@ func (p *printer) notes(e *result.Experiment) {
 		}
 	}
 }
-
