@@ -14,6 +14,7 @@ import (
 
 	"prony/internal/analyse"
 	"prony/internal/bundle"
+	"prony/internal/compare"
 	"prony/internal/lab"
 	"prony/internal/plan"
 	"prony/internal/report"
@@ -31,21 +32,30 @@ type campaign struct {
 	std    streams
 }
 
-// begin makes the folder of a new campaign and carries it out.
+// begin makes a new campaign and carries it out.
 func begin(ctx context.Context, f runFlags, base string, p *plan.Experiment, places *sites, std streams) error {
-	root, err := f.folder()
+	c, err := newCampaign(f, base, p, places, std)
 	if err != nil {
 		return &exitError{exitEnvironment, err}
+	}
+	_, err = c.carryOut(ctx)
+	return err
+}
+
+// newCampaign makes the folder of a campaign.
+func newCampaign(f runFlags, base string, p *plan.Experiment, places *sites, std streams) (*campaign, error) {
+	root, err := f.folder()
+	if err != nil {
+		return nil, err
 	}
 	kept, err := bundle.Create(root, newID(), p)
 	if err != nil {
-		return &exitError{exitEnvironment, err}
+		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(kept.Dir(), "base"), []byte(base), 0o600); err != nil {
-		return &exitError{exitEnvironment, err}
+		return nil, err
 	}
-	c := &campaign{f, kept, p, base, places, std}
-	return c.carryOut(ctx)
+	return &campaign{f, kept, p, base, places, std}, nil
 }
 
 func (f runFlags) folder() (string, error) {
@@ -85,36 +95,38 @@ func resumeCampaign(ctx context.Context, f runFlags, std streams) error {
 		return &exitError{exitEnvironment, err}
 	}
 	all := &campaign{f, c, p, string(base), places, std}
-	return all.carryOut(ctx)
+	_, err = all.carryOut(ctx)
+	return err
 }
 
-// carryOut runs what is left of a campaign and prints the table.
-func (c *campaign) carryOut(ctx context.Context) error {
+// carryOut runs what is left of a campaign and prints the table. The error has
+// the verdict.
+func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 	people := c.std.out
 	if c.flags.json == "-" {
 		people = c.std.err
 	}
 	release, err := c.kept.Lock()
 	if err != nil {
-		return &exitError{exitEnvironment, err}
+		return nil, &exitError{exitEnvironment, err}
 	}
 	defer release()
 	conductor, err := c.conductor(ctx)
 	if err != nil {
-		return &exitError{exitEnvironment, err}
+		return nil, &exitError{exitEnvironment, err}
 	}
 	all, err := conductor.Run(ctx)
 	if e := c.report(all, people); e != nil {
-		return &exitError{exitEnvironment, e}
+		return nil, &exitError{exitEnvironment, e}
 	}
 	fmt.Fprintf(people, "\n  kept in %s\n", c.kept.Dir())
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted; prony run --resume goes on")}
+		return all, &exitError{exitInterrupted, errors.New("interrupted; prony run --resume goes on")}
 	case err != nil:
-		return &exitError{exitEnvironment, err}
+		return all, &exitError{exitEnvironment, err}
 	}
-	return experimentVerdict(all)
+	return all, experimentVerdict(all)
 }
 
 // conductor is the lab with all its parts.
@@ -126,7 +138,14 @@ func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
 		Judge: judge, Steady: func() lab.Steady { return &stats.Warmup{} },
-		Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
+		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
+}
+
+// enough plans the blocks of an experiment that repeats until it can tell a
+// difference.
+func enough(pilot *result.Experiment) (blocks int, why string, err error) {
+	d, err := compare.Plan(pilot, 0, compare.Options{})
+	return d.Blocks, d.Reason, err
 }
 
 func (c *campaign) report(all *result.Experiment, people io.Writer) error {

@@ -82,13 +82,9 @@ func run(ctx context.Context, args []string, std streams) int {
 
 // status prints the error of a command and returns its exit status.
 func status(err error, std streams) int {
+	code := statusOf(err)
 	if err == nil {
-		return exitGood
-	}
-	code := exitUsage // cobra's own errors are about usage
-	var e *exitError
-	if errors.As(err, &e) {
-		code = e.code
+		return code
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(std.err, "prony: %s\n", text)
@@ -97,6 +93,18 @@ func status(err error, std streams) int {
 		}
 	}
 	return code
+}
+
+// statusOf is the exit status that an error stands for.
+func statusOf(err error) int {
+	if err == nil {
+		return exitGood
+	}
+	var e *exitError
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return exitUsage // cobra's own errors are about usage
 }
 
 func rootCommand(std streams) *cobra.Command {
@@ -113,7 +121,7 @@ how sure it is.`,
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.AddCommand(loadCommand(std), wrkHelp(std), abHelp(std), demoCommand(std), targetCommand(std), gatewayCommand(std), catalogCommand(std),
-		runCommand(std), schemaCommand(std), cleanupCommand(std), obeyCommand(std))
+		runCommand(std), schemaCommand(std), cleanupCommand(std), compareCommand(std), noiseCommand(std), obeyCommand(std))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -132,21 +132,46 @@ func add(z *zip.Writer, name string, text []byte) error {
 
 // Get reads a finished trial.
 func (c *Campaign) Get(number int) (result.Trial, error) {
-	var t result.Trial
-	z, err := zip.OpenReader(filepath.Join(c.dir, c.file(number)))
+	t, err := Read(filepath.Join(c.dir, c.file(number)))
 	if err != nil {
 		return t, fmt.Errorf("read trial %d: %w", number, err)
+	}
+	return t, nil
+}
+
+// resultBytes bounds what a .prony file may hold: it may come from anywhere.
+const resultBytes = 256 << 20
+
+// Read reads a .prony file.
+func Read(name string) (result.Trial, error) {
+	var t result.Trial
+	z, err := zip.OpenReader(name)
+	if err != nil {
+		return t, err
 	}
 	defer z.Close()
 	f, err := z.Open(resultFile)
 	if err != nil {
-		return t, fmt.Errorf("read trial %d: %w", number, err)
+		return t, err
 	}
 	defer f.Close()
-	if err := json.NewDecoder(f).Decode(&t); err != nil {
-		return t, fmt.Errorf("read trial %d: %w", number, err)
+	return t, json.NewDecoder(io.LimitReader(f, resultBytes)).Decode(&t)
+}
+
+// Results are the finished trials of the campaign, slim.
+func (c *Campaign) Results(p *plan.Experiment) (*result.Experiment, error) {
+	e := &result.Experiment{Schema: result.ExperimentSchema, ID: c.ID(), Plan: p}
+	for i := range p.Trials {
+		if !c.Has(i + 1) {
+			continue
+		}
+		t, err := c.Get(i + 1)
+		if err != nil {
+			return nil, err
+		}
+		e.Trials = append(e.Trials, t.Slim())
 	}
-	return t, nil
+	return e, nil
 }
 
 // write makes a file beside its place and renames it.

@@ -16,6 +16,11 @@ import (
 //go:embed experiment.yaml
 var Experiment []byte
 
+// Noise is the experiment file whose noise is measured by default.
+//
+//go:embed noise.yaml
+var Noise []byte
+
 // Target is a running server.
 type Target interface {
 	URL() string

@@ -23,6 +23,9 @@ type Campaign struct {
 	Watch func(ctx context.Context, places []topology.Place) (Watcher, error)
 	// Steady makes the rule that ends a warm-up; nil takes the least time.
 	Steady func() Steady
+	// Enough says, from the pilot blocks, how many blocks the plan's difference
+	// takes, and why; nil carries all of them out.
+	Enough func(pilot *result.Experiment) (blocks int, why string, err error)
 	// Judge puts the verdict into a result.
 	Judge func(*result.Run)
 	// Has and Get find trials that an earlier run of this campaign finished;
@@ -58,8 +61,15 @@ func (e Events) phase(text string) {
 // stop then.
 func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
 	all := &result.Experiment{Schema: result.ExperimentSchema, ID: c.ID, Plan: c.Plan}
+	blocks := c.Plan.Repeat.Times
 	for i, trial := range c.Plan.Trials {
 		number := i + 1
+		if trial.Block > 0 && trial.Block == c.Plan.Repeat.Pilot && trial.Block != c.Plan.Trials[i-1].Block {
+			blocks = c.enough(all)
+		}
+		if trial.Block >= blocks {
+			break
+		}
 		if c.Has(number) {
 			t, err := c.Get(number)
 			if err != nil {
@@ -81,6 +91,21 @@ func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
 		}
 	}
 	return all, nil
+}
+
+// enough decides from the pilot how many blocks there will be. Where it cannot be
+// decided, all are carried out.
+func (c *Campaign) enough(pilot *result.Experiment) int {
+	if c.Enough == nil || c.Plan.Repeat.Detect == 0 {
+		return c.Plan.Repeat.Times
+	}
+	blocks, why, err := c.Enough(pilot)
+	if err != nil {
+		c.Events.phase(fmt.Sprintf("how many repeats are needed cannot be told: %v", err))
+		return c.Plan.Repeat.Times
+	}
+	c.Events.phase(why)
+	return min(max(blocks, c.Plan.Repeat.Pilot), c.Plan.Repeat.Times)
 }
 
 // trial is one measurement from a fresh start. An interrupted one is not kept:
