@@ -1,6 +1,3 @@
-// Package stats summarises few values, one per run: the median with an interval
-// whose coverage is exact and printed. Runs are the unit, never requests or
-// seconds (method, section 4.1).
 package stats
 
 import (
