@@ -11,6 +11,9 @@ type Experiment struct {
 	ID     string           `json:"id"`
 	Plan   *plan.Experiment `json:"plan"`
 	Trials []Trial          `json:"trials"`
+	// Findings are about several trials: whether the variants are alike, what one
+	// says of another.
+	Findings []Finding `json:"findings,omitempty"`
 }
 
 // Trial is one trial: its result, or why it has none.

@@ -52,7 +52,9 @@ type Run struct {
 	// Observed are the series of what was watched, on every host of the run.
 	Observed []Observed `json:"observed,omitempty"`
 	// WatchCores is what watching cost, in cores, on the host where it cost most.
-	WatchCores  float64     `json:"watch_cores,omitempty"`
+	WatchCores float64 `json:"watch_cores,omitempty"`
+	// Worst are the worst seconds of the window, in their order.
+	Worst       []Moment    `json:"worst,omitempty"`
 	Environment Environment `json:"environment"`
 	// Hosts are the machines of the run other than this one.
 	Hosts    map[string]Environment `json:"hosts,omitempty"`
@@ -371,6 +373,10 @@ type Environment struct {
 	Go       string            `json:"go"`
 	Hostname string            `json:"hostname"`
 	Sysctl   map[string]string `json:"sysctl,omitempty"`
+	// Facts are further things that can change a number: clock source, governor,
+	// mitigations, limits, processor, network interfaces. What is not known is
+	// not there.
+	Facts map[string]string `json:"facts,omitempty"`
 }
 
 // Moments are count, mean, deviation and extremes of a small series, with the
