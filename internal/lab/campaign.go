@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"prony/internal/plan"
 	"prony/internal/result"
@@ -134,13 +133,8 @@ func (c *Campaign) trial(ctx context.Context, number int, trial plan.Trial) (res
 	return t, err
 }
 
-var errCapacity = errors.New("a search for the capacity is planned, and this version drives fixed loads only")
-
 // measure brings the services up, loads them and takes them down.
 func (c *Campaign) measure(ctx context.Context, p plan.Plan) (run *result.Run, logs map[string][]byte, err error) {
-	if p.Capacity != nil {
-		return nil, nil, errCapacity
-	}
 	parts := c.Parts
 	parts.Tell = c.Events.phase
 	up, err := topology.Up(ctx, p, parts)
@@ -178,7 +172,7 @@ func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology)
 		case <-ctx.Done():
 		}
 	}()
-	run, err := c.drive(ctx, p, loads, up)
+	run, err := c.attempt(ctx, p, loads, up)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
@@ -188,6 +182,14 @@ func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology)
 	run.Warnings = append(append(run.Warnings, up.Notes()...), notes...)
 	c.Judge(run)
 	return run, err
+}
+
+// attempt drives what the plan asks for: a load, or a search with many.
+func (c *Campaign) attempt(ctx context.Context, p plan.Plan, loads []plan.Load, up *topology.Topology) (*result.Run, error) {
+	if p.Capacity != nil {
+		return c.search(ctx, p, loads[0], up)
+	}
+	return c.drive(ctx, p, loads, up)
 }
 
 // drive warms up, loads and watches.
@@ -267,8 +269,5 @@ func (c *Campaign) cool(ctx context.Context) {
 		return
 	}
 	c.Events.phase("cool down")
-	select {
-	case <-ctx.Done():
-	case <-time.After(c.Plan.Cooldown):
-	}
+	_ = rest(ctx, c.Plan.Cooldown) // whoever goes on looks at ctx
 }

@@ -35,11 +35,12 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 		if first == 0 {
 			first = row.rate
 		}
-		p.line("  %-*s %6d %12s %21s %9.3f %9s %9s %8s  %s", width, v.Name, row.n, figure(row.rate), row.between(), row.rate/first,
+		p.line("  %-*s %6d %12s %21s %9s %9s %9s %8s  %s", width, v.Name, row.n, figure(row.rate), row.between(), row.times(first),
 			row.p50, row.p99, unit.FormatPercent(row.errors), style.paint(verdictColour[row.verdict], string(row.verdict)))
 	}
 	p.loads(e, width)
 	p.costs(e, width)
+	p.searches(e)
 	p.notes(e)
 	return p.err
 }
@@ -52,6 +53,14 @@ type row struct {
 	p50, p99 string
 	errors   float64
 	verdict  result.Verdict
+}
+
+// times is the rate as a multiple of another.
+func (r row) times(first float64) string {
+	if first == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", r.rate/first)
 }
 
 // between is the interval of the median rate; a range stands in parentheses.
@@ -68,7 +77,7 @@ func summarise(trials []result.Trial) row {
 	var rates, p50, p99 []float64
 	var failed, asked int64
 	for _, t := range trials {
-		rates = append(rates, t.Load.Rate)
+		rates = append(rates, rateOf(t))
 		failed += t.Load.Requests.Failed
 		asked += t.Load.Requests.Asked
 		if h := t.Load.Latency.Response; !h.Empty() {
@@ -83,6 +92,42 @@ func summarise(trials []result.Trial) row {
 		r.errors = float64(failed) / float64(asked)
 	}
 	return r
+}
+
+// rateOf is the throughput of a trial, or the capacity where that was searched.
+func rateOf(t result.Trial) float64 {
+	if t.Capacity != nil {
+		return t.Capacity.Rate
+	}
+	return t.Load.Rate
+}
+
+// searches says how each search for the capacity ended.
+func (p *printer) searches(e *result.Experiment) {
+	for _, t := range e.Trials {
+		c := t.Capacity
+		if c == nil {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s; %d trials", t.Variant, c.End, len(c.Trials))
+		if c.Rate > 0 {
+			text += fmt.Sprintf(", %s/s confirmed", figure(c.Rate))
+		}
+		if c.Refused > 0 {
+			text += fmt.Sprintf(", %s/s refused: %s", figure(c.Refused), refusal(c))
+		}
+		p.field("capacity", "%s", text)
+	}
+}
+
+// refusal is why the lowest rate that was refused did not pass.
+func refusal(c *result.Capacity) string {
+	for _, t := range c.Trials {
+		if t.Rate == c.Refused && !t.Passed && t.Reason != "" {
+			return t.Reason
+		}
+	}
+	return "no reason kept"
 }
 
 // loads prints the loads that ran side by side, each by its median rate over

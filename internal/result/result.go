@@ -57,10 +57,12 @@ type Run struct {
 	Worst       []Moment    `json:"worst,omitempty"`
 	Environment Environment `json:"environment"`
 	// Hosts are the machines of the run other than this one.
-	Hosts    map[string]Environment `json:"hosts,omitempty"`
-	Plan     *plan.Plan             `json:"plan"`
-	Expect   []Expectation          `json:"expect,omitempty"`
-	Warnings []string               `json:"warnings,omitempty"`
+	Hosts  map[string]Environment `json:"hosts,omitempty"`
+	Plan   *plan.Plan             `json:"plan"`
+	Expect []Expectation          `json:"expect,omitempty"`
+	// Capacity is what a search found; the load is then its last confirmed trial.
+	Capacity *Capacity `json:"capacity,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
 }
 
 // Validity is the verdict with its reasons.
