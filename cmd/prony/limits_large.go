@@ -23,3 +23,12 @@ func raiseFileLimit(connections int) {
 	}
 	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &next)
 }
+
+// openFileLimits are the open files allowed now and at most.
+func openFileLimits() (soft, hard uint64, ok bool) {
+	var lim syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) != nil {
+		return 0, 0, false
+	}
+	return uint64(lim.Cur), uint64(lim.Max), true
+}
