@@ -1,16 +1,20 @@
 package analyse
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"prony/internal/plan"
 	"prony/internal/result"
 )
 
-// Run judges r: it sets r.Validity, r.Bottleneck, r.Expect and
+// Run judges r: it sets r.Validity, r.Bottleneck, r.Expect, r.Worst and
 // r.Generator.CPUUSPerRequest, and changes nothing else but that names of
 // unread figures which were left in r.Validity.NotRun move to
-// r.Generator.Unknown. A second call gives the same bytes.
+// r.Generator.Unknown. A second call gives the same bytes. What only other runs
+// can tell of this one is added by [Experiment].
 func Run(r *result.Run, t Thresholds) {
 	adoptUnknown(r)
 	r.Generator.CPUUSPerRequest = 0
@@ -18,9 +22,10 @@ func Run(r *result.Run, t Thresholds) {
 		r.Generator.CPUUSPerRequest = r.Generator.CPUUS / float64(n)
 	}
 	v := newView(r, t)
-	r.Validity = v.judge()
+	r.Validity, v.found = v.judge(areas())
 	r.Bottleneck = v.bottleneck()
 	r.Expect = v.expectations()
+	r.Worst = v.worst()
 }
 
 // rule is one question to a result. Its check is a pure function of the view.
@@ -29,10 +34,14 @@ type rule struct {
 	check    func(view) answer
 }
 
-// answer is what a rule found. Missing is the input it lacked: it could not run.
+// answer is what a rule found. Missing are the inputs it lacked: so far it
+// could not run. Limits are what it saw used up, cleared what it looked at and
+// found not to be a limit.
 type answer struct {
 	findings []result.Finding
 	missing  string
+	limits   []limit
+	cleared  []string
 }
 
 func nothing() answer { return answer{} }
@@ -41,28 +50,87 @@ func lacks(what string) answer { return answer{missing: what} }
 
 func found(f ...result.Finding) answer { return answer{findings: f} }
 
-// rules returns all rules in the order in which their findings are told
-// (method 7.1): the books first, then the generator, its machine, the answers,
-// and the way to the target.
-func rules() []rule {
-	return slices.Concat(bookRules(), paceRules(), generatorRules(), hostRules(), answerRules(), connectionRules())
+// lack adds an input that was missing for one of several subjects.
+func (a *answer) lack(what string) {
+	if a.missing != "" {
+		what = a.missing + ", " + what
+	}
+	a.missing = what
 }
 
-// judge runs every rule and draws the verdict.
-func (v view) judge() result.Validity {
+// area is a group of rules with what they share: where a finding is, and how
+// sure it is, unless it says so itself.
+type area struct {
+	where string
+	sure  result.Confidence
+	rules []rule
+}
+
+// areas returns all rules in the order in which their findings are told
+// (method 7.1): the books first, then the generator, the machines, whether it
+// was the same work, the way to the target, the target, and the chain.
+func areas() []area {
+	return []area{
+		{where: "generator", sure: result.Definite, rules: bookRules()},
+		{where: "generator", sure: result.Definite, rules: paceRules()},
+		{where: "generator", rules: generatorRules()},
+		{where: here, rules: hostRules()},
+		{where: "target", sure: result.Definite, rules: answerRules()},
+		{where: "target", rules: workRules()},
+		{where: "target", rules: connectionRules()},
+		{where: here, rules: linkRules()},
+		{where: here, rules: queueRules()},
+		{where: "target", rules: cpuRules()},
+		{where: "target", rules: resourceRules()},
+		{where: "target", rules: jvmRules()},
+		{where: "target", rules: waitingRules()},
+		{where: "target", rules: chainRules()},
+		{where: "target", rules: steadyRules()},
+	}
+}
+
+// judge runs the rules and draws the verdict.
+func (v view) judge(areas []area) (result.Validity, outcome) {
 	validity := result.Validity{Verdict: result.Valid, Findings: []result.Finding{}}
-	for _, r := range rules() {
-		a := r.check(v)
-		if a.missing != "" {
-			validity.NotRun = append(validity.NotRun, r.name+": "+a.missing)
-		}
-		for _, f := range a.findings {
-			f.Rule, f.ID = r.name, r.id
-			validity.Findings = append(validity.Findings, f)
-			validity.Verdict = worse(validity.Verdict, f.Severity)
+	var all outcome
+	var blind []string
+	for _, area := range areas {
+		for _, r := range area.rules {
+			a := r.check(v)
+			switch a.missing {
+			case "":
+			case unwatched:
+				blind = append(blind, r.name)
+			default:
+				validity.NotRun = append(validity.NotRun, r.name+": "+a.missing)
+			}
+			all.limits, all.cleared = append(all.limits, a.limits...), append(all.cleared, a.cleared...)
+			for _, f := range a.findings {
+				validity.Findings = append(validity.Findings, area.complete(f, r))
+				validity.Verdict = worse(validity.Verdict, f.Severity)
+			}
 		}
 	}
-	return validity
+	if len(blind) > 0 {
+		validity.NotRun = append(validity.NotRun, v.blindness(blind))
+	}
+	return validity, all
+}
+
+// blindness is one line for all rules that had nothing to look at: a load on a
+// URL has no monitors, and thirty lines would hide the others.
+func (v view) blindness(rules []string) string {
+	if len(v.r.Observed) == 0 {
+		return fmt.Sprintf("%s about targets, hosts and the network path: %s", many(int64(len(rules)), "rule"), unwatched)
+	}
+	return strings.Join(rules, ", ") + ": " + unwatched
+}
+
+// complete fills in what a finding left to its rule and area.
+func (a area) complete(f result.Finding, r rule) result.Finding {
+	f.Rule, f.ID = r.name, r.id
+	f.Where, f.Confidence = cmp.Or(f.Where, a.where), cmp.Or(f.Confidence, a.sure, result.Likely)
+	return f
 }
 
 // worse lowers a verdict by the severity of one more finding.
@@ -84,10 +152,16 @@ type view struct {
 	g    *result.Generator
 	plan plan.Load
 	t    Thresholds
+	// inside are the intervals of the window.
+	inside []result.Interval
+	// found is what the rules saw, once they have run.
+	found outcome
+	// others is what other runs of the experiment tell of this one.
+	others context
 }
 
 func newView(r *result.Run, t Thresholds) view {
-	v := view{r: r, l: &r.Load, g: &r.Generator, t: t}
+	v := view{r: r, l: &r.Load, g: &r.Generator, t: t, inside: insideWindow(&r.Load)}
 	if r.Plan != nil {
 		v.plan = r.Plan.Load
 	}

@@ -14,16 +14,16 @@ import (
 // requests in flight agree, and are there enough of them.
 func bookRules() []rule {
 	return []rule{
-		{"ledger", "L1", ledger},
-		{"clock", "L2", clock},
-		{"nothing-succeeded", "L3", nothingSucceeded},
-		{"little", "L4", little},
+		{"ledger", "A1", ledger},
+		{"clock", "A2", clock},
+		{"nothing-succeeded", "A3", nothingSucceeded},
+		{"little", "A4", little},
 		{"impossible-rate", "E6", impossibleRate},
-		{"ended-early", "L5", endedEarly},
-		{"overflow", "L6", overflow},
-		{"merged-intervals", "L7", mergedIntervals},
-		{"short-run", "L8", shortRun},
-		{"tail-samples", "L9", tailSamples},
+		{"ended-early", "A5", endedEarly},
+		{"overflow", "A6", overflow},
+		{"merged-intervals", "A7", mergedIntervals},
+		{"short-run", "A8", shortRun},
+		{"tail-samples", "A9", tailSamples},
 	}
 }
 

@@ -15,13 +15,27 @@ func (v view) bottleneck() *result.Bottleneck {
 	if b := v.ownLimit(); b != nil {
 		return b
 	}
-	if v.r.Validity.Verdict == result.Invalid || v.l.Requests.Completed == 0 {
-		return nil
+	if v.r.Validity.Verdict == result.Invalid {
+		return v.foreignLimit()
 	}
-	if v.open() {
+	switch {
+	case v.l.Requests.Completed == 0:
+		return nil
+	case v.open():
 		return v.openLimit()
 	}
 	return v.closedLimit()
+}
+
+// foreignLimit names what spoiled the run, if that also took its cores away: it
+// is no target.
+func (v view) foreignLimit() *result.Bottleneck {
+	for _, l := range v.found.limits {
+		if l.what == "foreign-cpu" {
+			return l.bottleneck(nil)
+		}
+	}
+	return nil
 }
 
 // ownLimit is a limit on the generator's side, by the findings that show it.
@@ -55,35 +69,66 @@ func (v view) finding(rule string) (result.Finding, bool) {
 }
 
 // openLimit: a rate that was met shows no limit; one that was not shows that
-// the target, or the pool of connections to it, was at one.
+// the target, the path, or the pool of connections to it, was at one. Where too
+// many requests failed the trial failed as well, but only what was counted is
+// named.
 func (v view) openLimit() *result.Bottleneck {
-	if v.l.OfferedRate == nil || v.errorShare() >= v.t.ErrorsSuspect {
+	if v.l.OfferedRate == nil {
 		return nil
 	}
+	failed := v.errorShare() >= v.t.ErrorsSuspect
 	evidence := figures{"asked_rate": *v.l.OfferedRate, "rate": v.l.Rate}
-	if v.sustained() {
+	if v.sustained() && !failed {
 		return &result.Bottleneck{What: "rate", Where: "plan", Evidence: evidence,
 			Message: fmt.Sprintf("the asked rate of %s: no limit reached at this load", rate(*v.l.OfferedRate))}
 	}
-	c := v.l.Connections
-	if !v.poolFull() {
-		return nil
+	if l := v.leading(); l != nil {
+		return v.named(l)
 	}
-	evidence["connections"], evidence["connections_needed"] = float64(c.Asked), v.needed()
-	return &result.Bottleneck{What: "connections", Where: "pool", Evidence: evidence,
-		Message: fmt.Sprintf("target or pool: with all %s in use, answers taking %s on average allow no more; the rate that was asked needs %.0f at this time",
-			many(int64(c.Asked), "connection"), nanos(v.l.Latency.Service.Mean()), v.needed())}
+	switch c := v.l.Connections; {
+	case failed:
+		return nil
+	case v.poolFull():
+		evidence["connections"], evidence["connections_needed"] = float64(c.Asked), v.needed()
+		return &result.Bottleneck{What: "connections", Where: "pool", Evidence: evidence, Exonerated: v.exonerated(),
+			Message: fmt.Sprintf("target or pool: with all %s in use, answers taking %s on average allow no more; the rate that was asked needs %.0f at this time",
+				many(int64(c.Asked), "connection"), nanos(v.l.Latency.Service.Mean()), v.needed())}
+	case len(v.things(result.OfService)) > 0:
+		return v.notIdentified()
+	}
+	return nil
 }
 
-// closedLimit: with every place always in flight and a generator that was not
-// full, the time of an answer sets the rate, by Little's law. That is a fact
-// about this concurrency and not yet a limit: only more connections that add
-// nothing would show one.
+// closedLimit: users that pause set the rate themselves as long as some of them
+// do. Without pauses the load is as high as its connections allow: what was used
+// up is then the limit, unless another run with more connections went higher.
+// Where nothing was, and no other run shows a plateau, the time of an answer
+// sets the rate, by Little's law: a fact about this concurrency and not yet a
+// limit.
 func (v view) closedLimit() *result.Bottleneck {
 	places := float64(v.places())
-	if places == 0 || v.l.InFlight < v.t.FullConcurrency*places {
+	busy := places > 0 && v.l.InFlight >= v.t.FullConcurrency*places
+	if v.plan.Think.Mean > 0 && !busy {
 		return v.thinkLimit(places)
 	}
+	if v.others.known && !v.others.plateau {
+		return &result.Bottleneck{What: "concurrency", Where: "plan", Evidence: figures{"connections": float64(v.l.Connections.Asked), "gain": v.others.gain},
+			Message: fmt.Sprintf("the number of connections: no limit reached at this load; %d of them gave %s", v.others.connections, signed(v.others.gain))}
+	}
+	if l := v.leading(); l != nil {
+		return v.named(l)
+	}
+	if v.others.known {
+		return v.notIdentified()
+	}
+	if !busy {
+		return nil
+	}
+	return v.answerTime(places)
+}
+
+// answerTime is what a lone run can say when every place was always in flight.
+func (v view) answerTime(places float64) *result.Bottleneck {
 	evidence := figures{"in_flight": v.l.InFlight, "connections": float64(v.l.Connections.Asked), "rate": v.l.Rate}
 	mean := ratio(v.l.InFlight, v.l.Rate)
 	message := fmt.Sprintf("target or path: with %s always in flight the answer time of %s sets the rate; only a run with more (-c %d) shows if it is a limit",
@@ -96,8 +141,11 @@ func (v view) closedLimit() *result.Bottleneck {
 	default:
 		evidence["generator_peak_busy"] = v.g.PeakBusy
 	}
+	if len(v.things(result.OfService)) > 0 && v.idleTargets() {
+		message += "; the services waited more than they worked"
+	}
 	evidence["answer_time_us"] = mean * 1e6
-	return &result.Bottleneck{What: "target-or-path", Where: "target", Message: message, Evidence: evidence}
+	return &result.Bottleneck{What: "target-or-path", Where: "target", Message: message, Evidence: evidence, Exonerated: v.exonerated()}
 }
 
 // thinkLimit: users that pause set the rate themselves.

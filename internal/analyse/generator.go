@@ -2,6 +2,8 @@ package analyse
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 
 	"prony/internal/plan"
 	"prony/internal/result"
@@ -196,13 +198,45 @@ func goroutineScheduling(v view) answer {
 		Advice:    "give the generator more cores, or use an engine with threads of its own (--engine epoll)"})
 }
 
-// headroom is rule G5; it needs what the generator can do at most against a
-// target that does nothing (method 8.2).
+// CalibratedRate is the fact of the generator that says, in requests per second,
+// what it can do at most against a target that does nothing (method 8.2).
+const CalibratedRate = "calibrated_rate"
+
+// headroom is rule G5: the rate against the most that this generator can do. A
+// closed load has no planned rate, so that nearness there is only suspect.
 func headroom(v view) answer {
+	most := v.calibrated()
+	asked := v.l.Rate
+	if v.l.OfferedRate != nil {
+		asked = *v.l.OfferedRate
+	}
+	switch {
+	case most <= 0 && !v.open():
+		return nothing()
+	case most <= 0:
+		return lacks("no calibration of this generator yet")
+	}
+	severity, ok := exceeds(asked/most, v.t.HeadroomValid, v.t.HeadroomSuspect)
 	if !v.open() {
+		severity, ok = exceeds(asked/most, v.t.HeadroomSuspect, math.Inf(1))
+	}
+	if !ok {
 		return nothing()
 	}
-	return lacks("no calibration of this generator yet")
+	return found(result.Finding{Severity: severity, Evidence: figures{"rate": asked, "calibrated_rate": most, "share": asked / most},
+		Threshold: figures{"share": v.t.HeadroomValid, "share_invalid": v.t.HeadroomSuspect},
+		Message:   fmt.Sprintf("%s is %s of the %s that this generator reaches against a target that does nothing", rate(asked), percent(asked/most), rate(most)),
+		Advice:    "give the generator more cores, or spread the load over several machines"})
+}
+
+// calibrated is the calibrated maximum of the generator; 0 if there is none.
+func (v view) calibrated() float64 {
+	for _, o := range v.things(result.OfGenerator) {
+		if most, err := strconv.ParseFloat(o.Facts[CalibratedRate], 64); err == nil {
+			return most
+		}
+	}
+	return 0
 }
 
 func throttled(v view) answer {

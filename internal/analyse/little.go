@@ -148,12 +148,16 @@ func (v view) lateStartUS() float64 {
 	return lost
 }
 
-// window are the intervals that lie wholly inside the measurement window.
-func (v view) window() []result.Interval {
+// window are the intervals that lie wholly inside the measurement window, to be
+// read only.
+func (v view) window() []result.Interval { return v.inside }
+
+// insideWindow finds them.
+func insideWindow(l *result.Load) []result.Interval {
 	const slack = 1000 // µs
-	var in []result.Interval
-	for _, iv := range v.l.Intervals {
-		if !iv.Warmup && iv.LengthUS > 0 && iv.StartUS > -slack && iv.StartUS+iv.LengthUS <= v.l.DurationUS+slack {
+	in := make([]result.Interval, 0, len(l.Intervals))
+	for _, iv := range l.Intervals {
+		if !iv.Warmup && iv.LengthUS > 0 && iv.StartUS > -slack && iv.StartUS+iv.LengthUS <= l.DurationUS+slack {
 			in = append(in, iv)
 		}
 	}

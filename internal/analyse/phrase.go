@@ -99,3 +99,6 @@ func ratio(a, b float64) float64 {
 	}
 	return a / b
 }
+
+// signed prints a relative change with its sign.
+func signed(change float64) string { return fmt.Sprintf("%+.3g%%", 100*change) }

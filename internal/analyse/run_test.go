@@ -99,7 +99,7 @@ func judge(r *result.Run) *result.Run {
 // nothing.
 func answer(r *result.Run, rule string) string {
 	for _, n := range r.Validity.NotRun {
-		if strings.HasPrefix(n, rule+": ") {
+		if names, _, _ := strings.Cut(n, ": "); slices.Contains(strings.Split(names, ", "), rule) {
 			return "not run"
 		}
 	}

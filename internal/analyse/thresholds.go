@@ -90,6 +90,103 @@ type Thresholds struct {
 	// FullConcurrency is the share of the connections that must be in flight on
 	// average for the answer time to set the rate of a closed model.
 	FullConcurrency float64
+
+	// Headroom is the rate over the calibrated maximum of the generator: above
+	// HeadroomValid suspect, above HeadroomSuspect invalid.
+	HeadroomValid, HeadroomSuspect float64
+	// Sustained is the share of the seconds in which something must be used up.
+	Sustained float64
+
+	// Bits on a cable as a share of its speed, for a note and for a limit.
+	LinkNote, LinkFull float64
+	// A link may be cut to a customary rate where at least ShapedFrom of that is
+	// used and the rate varies by no more than FlatVariation.
+	ShapedFrom, FlatVariation float64
+	// Shares of TCP segments sent again, for a note and for a limit, and of
+	// packets dropped by a card, for a limit.
+	LossNote, LossLimit, DropLimit float64
+	// Squeezed is how often a second the kernel may run out of its budget for
+	// received packets.
+	Squeezed float64
+	// TimeWaitShare is resting connections over local ports; ConntrackNear the
+	// used share of the connection table.
+	TimeWaitShare, ConntrackNear float64
+	// SoftIRQMedian is the most that the median core may spend on interrupts for
+	// the fullest to count as alone.
+	SoftIRQMedian float64
+
+	// Shares of quota periods in which a target was held back, for a note and for
+	// a limit.
+	QuotaNote, QuotaLimit float64
+	// A full thread is a limit while its process uses less than OneThreadMost
+	// cores and at least HostIdle of the machine is idle.
+	OneThreadMost, HostIdle float64
+	// CPUFull is the share of the allowed cores from which on they are full, if
+	// also threads waited for RunDelay of their running time, or something waited
+	// in PressureLimit of the time.
+	CPUFull, RunDelay, PressureLimit float64
+	// Memory: shares of time in which everything or something waited for it,
+	// faults and swapped pages per second, and the share that must be free.
+	MemoryFull, MemorySome, MajorFaults, SwapRate, MemoryFree float64
+	// IOPressure is a share of time, Blocked a number of threads blocked on
+	// average, DiskFull the share of time in which a disk was busy.
+	IOPressure, Blocked, DiskFull float64
+	// GCPaused and GCLimit are shares of time, for a note and for a limit; GCTail
+	// is the share of the slowest seconds with a collection.
+	GCPaused, GCLimit, GCTail float64
+	// Shares of its cores that a just-in-time compiler uses, for suspect and for a
+	// limit.
+	Compiling, CompilingLimit float64
+
+	// A pool is full if the connections behind it stand still for PoolShare of the
+	// time and at least PoolQueue of its size more are in flight.
+	PoolShare, PoolQueue float64
+	// A target waits if it uses less than WaitingCPU of its cores; Switching is
+	// the growth of context switches per request that is the sign of a lock.
+	WaitingCPU, Switching float64
+	// Plateau is what twice the connections add, below which there is no more.
+	Plateau float64
+
+	// BackendIdle is the CPU use of a backend below which it is not the limit.
+	BackendIdle float64
+	// New upstream connections per request: reused up to ReusedMost, not reused
+	// from NotReused on.
+	ReusedMost, NotReused float64
+	// Refused is the share of answers 503 and 429.
+	Refused float64
+	// Amplified is requests behind a gateway over those before it, if they are at
+	// least AmplifiedLeast more; CachedLess the ratio below which it is a cache.
+	Amplified, AmplifiedLeast, CachedLess float64
+	// BodyNote and BodyInvalid are shares of answers with another body.
+	BodyNote, BodyInvalid float64
+	// Arrived is the share of the answers that a target's counter may lack.
+	Arrived float64
+
+	// SteadySeconds is the least number of seconds to judge a course, SteadyChange
+	// the change from one half to the other, TrendZ the trend's z, MemoryGrowth
+	// the growth of memory.
+	SteadySeconds                      int
+	SteadyChange, TrendZ, MemoryGrowth float64
+
+	// WorstSeconds is how many are explained, of those whose p99 is SlowFactor
+	// times the usual, and of those whose rate is below FewFactor of it.
+	WorstSeconds          int
+	SlowFactor, FewFactor float64
+
+	// Variants: relative difference and bytes of their answers, of their headers,
+	// and difference of shares of statuses.
+	BodyDiffer, BodyBytes, HeaderDiffer, StatusDiffer float64
+	// BackendTwice is how much more a backend must do alone than through the
+	// gateway for the gateway to be measured; BackendNear the share of it at which
+	// the backend is.
+	BackendTwice, BackendNear float64
+	// CheapShare is the CPU per request, of the others', that makes one wonder.
+	CheapShare float64
+	// Drop of the clock frequency against the first run.
+	FrequencySuspect, FrequencyInvalid float64
+	// What more generators change: p99 falls by ProofTail, or the rate rises by
+	// ProofRate.
+	ProofTail, ProofRate float64
 }
 
 // DefaultThresholds returns the limits of the method.
@@ -112,5 +209,22 @@ func DefaultThresholds() Thresholds {
 		HiccupSuspect: time.Millisecond, HiccupInvalid: 10 * time.Millisecond,
 		Churn: 0.01, ErrorsNote: 0.001, ErrorsSuspect: 0.01, FastFailure: 0.5,
 		CensoredNote: 0.0001, CensoredSuspect: 0.01, FullConcurrency: 0.95,
+		HeadroomValid: 0.5, HeadroomSuspect: 0.8, Sustained: 0.5,
+		LinkNote: 0.75, LinkFull: 0.90, ShapedFrom: 0.93, FlatVariation: 0.02,
+		LossNote: 0.001, LossLimit: 0.01, DropLimit: 0.001, Squeezed: 10,
+		TimeWaitShare: 0.5, ConntrackNear: 0.9, SoftIRQMedian: 0.10,
+		QuotaNote: 0.01, QuotaLimit: 0.05, OneThreadMost: 1.3, HostIdle: 0.30,
+		CPUFull: 0.90, RunDelay: 0.05, PressureLimit: 0.30,
+		MemoryFull: 0.001, MemorySome: 0.01, MajorFaults: 100, SwapRate: 10, MemoryFree: 0.05,
+		IOPressure: 0.10, Blocked: 0.10, DiskFull: 0.9,
+		GCPaused: 0.05, GCLimit: 0.25, GCTail: 0.5, Compiling: 0.05, CompilingLimit: 0.20,
+		PoolShare: 0.8, PoolQueue: 0.2, WaitingCPU: 0.70, Switching: 1.5, Plateau: 0.05,
+		BackendIdle: 0.60, ReusedMost: 0.001, NotReused: 0.5, Refused: 0.001,
+		Amplified: 1.001, AmplifiedLeast: 10, CachedLess: 0.5, BodyNote: 0.0001, BodyInvalid: 0.01, Arrived: 0.01,
+		SteadySeconds: 20, SteadyChange: 0.05, TrendZ: 2.576, MemoryGrowth: 0.10,
+		WorstSeconds: 5, SlowFactor: 2, FewFactor: 0.8,
+		BodyDiffer: 0.01, BodyBytes: 16, HeaderDiffer: 0.10, StatusDiffer: 0.001,
+		BackendTwice: 2, BackendNear: 0.9, CheapShare: 0.2,
+		FrequencySuspect: 0.03, FrequencyInvalid: 0.10, ProofTail: 0.10, ProofRate: 0.05,
 	}
 }
