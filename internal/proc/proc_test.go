@@ -40,8 +40,8 @@ func readings() []reading {
 				{Number: 2, CPU: proc.CPU{User: 65837, Nice: 13671, System: 17947, Idle: 102955, IOWait: 1177, IRQ: 4, SoftIRQ: 748, Steal: 814}},
 			},
 			ContextSwitches: 11704831, Running: 4}},
-		{"process", of(fixture.Process(0)), proc.Task{ID: 4242, Comm: [16]byte([]byte("a b) (c) d\x00\x00\x00\x00\x00\x00")), State: 'S', User: 500, System: 70, Threads: 12, Start: 203625}},
-		{"thread", of(fixture.Thread(0, 4242)), proc.Task{ID: 4242, Comm: [16]byte([]byte("worker\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")), State: 'R', User: 300, System: 20, Threads: 12, Start: 203630}},
+		{"process", of(fixture.Process(0)), proc.Task{ID: 4242, Comm: [16]byte([]byte("a b) (c) d\x00\x00\x00\x00\x00\x00")), State: 'S', Parent: 1, MajorFaults: 3, User: 500, System: 70, Threads: 12, Start: 203625, RSSPages: 356}},
+		{"thread", of(fixture.Thread(0, 4242)), proc.Task{ID: 4242, Comm: [16]byte([]byte("worker\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")), State: 'R', Parent: 1, MajorFaults: 3, User: 300, System: 20, Threads: 12, Start: 203630, RSSPages: 356}},
 		{"schedstat of a thread", of(fixture.SchedStat(0, 4242)), proc.SchedStat{RunNS: 1239055, WaitNS: 122158, Slices: 2}},
 		{"schedstat", of(fixture.MainSchedStat(0)), proc.SchedStat{RunNS: 1239055, WaitNS: 122158, Slices: 2}},
 		{"status", of(fixture.Status(0)), proc.Status{PeakRSS: 1600 << 10, RSS: 1500 << 10, Threads: 12, CPUs: "0-1", Voluntary: 7, Involuntary: 1}},
@@ -59,7 +59,7 @@ func readings() []reading {
 		{"cpuinfo", of(fixture.CPUInfo()), proc.CPUInfo{Model: "Some CPU: fast", MHz: []float64{2445.422, 1200}, Cores: 2}},
 		{"meminfo", of(fixture.Memory()), proc.Memory{Total: 24684092 << 10, Available: 23954344 << 10, AvailableOK: true}},
 		{"version", of(fixture.Version()), "Linux version 6.18.44 (builder@host) (gcc) #1 SMP"},
-		{"loadavg", of(fixture.Load()), proc.Load{One: 6.25, Five: 6.21, Fifteen: 3.99, Running: 4, Tasks: 191}},
+		{"loadavg", of(fixture.Load()), proc.Load{One: 6.25, Five: 6.21, Fifteen: 3.99, Running: 4, Tasks: 191, LastPID: 17907}},
 	}
 }
 

@@ -15,6 +15,10 @@ type Status struct {
 	CPUs string
 	// Voluntary and Involuntary are context switches of the first thread.
 	Voluntary, Involuntary int64
+	// UID is the effective user, and Inner the process id in the innermost
+	// namespace: what a process in a container believes to be. Kernels before
+	// 4.1 do not say; Inner is then 0.
+	UID, Inner int64
 }
 
 // Status reads /proc/PID/status; pid 0 is the process that asks.
@@ -44,11 +48,24 @@ func parseStatus(text []byte, s *Status) error {
 			s.CPUs = string(value)
 		case "voluntary_ctxt_switches":
 			return first(value, &s.Voluntary)
+		case "Uid":
+			return first(skipFields(value, 1), &s.UID)
+		case "NSpid":
+			return last(value, &s.Inner)
 		case "nonvoluntary_ctxt_switches":
 			return first(value, &s.Involuntary)
 		}
 		return nil
 	})
+}
+
+// last reads the last of some numbers.
+func last(value []byte, into *int64) error {
+	n, err := number(value[bytes.LastIndexAny(value, " \t")+1:])
+	if err == nil {
+		*into = n
+	}
+	return err
 }
 
 var errKilobytes = errors.New("not an amount in kB")

@@ -44,6 +44,10 @@ type CPUInfo struct {
 	Model string    // of the first core; "" where the architecture does not say
 	MHz   []float64 // of each core, now; empty where the architecture does not say
 	Cores int       // how many are listed
+	// Sockets is how many different physical ids there are, 0 if none is named.
+	Sockets int
+	// Microcode and Flags are the first core's; "" where there are none.
+	Microcode, Flags string
 }
 
 // CPUInfo reads /proc/cpuinfo.
@@ -61,12 +65,20 @@ func parseCPUInfo(text []byte, c *CPUInfo) error {
 	*c = CPUInfo{}
 	return keyed(text, func(key, value []byte) error {
 		switch string(key) {
+		case "physical id":
+			n, err := number(value)
+			if err != nil {
+				return err
+			}
+			c.Sockets = max(c.Sockets, int(min(n, cpusMost))+1)
+		case "microcode":
+			keep(&c.Microcode, value)
+		case "flags", "Features":
+			keep(&c.Flags, value)
 		case "processor":
 			c.Cores++
 		case "model name":
-			if c.Model == "" {
-				c.Model = string(value)
-			}
+			keep(&c.Model, value)
 		case "cpu MHz":
 			mhz, err := strconv.ParseFloat(string(value), 64)
 			if err != nil || math.IsNaN(mhz) || math.IsInf(mhz, 0) {
@@ -78,11 +90,22 @@ func parseCPUInfo(text []byte, c *CPUInfo) error {
 	})
 }
 
+// cpusMost bounds the number of a socket, as the kernel's configuration does.
+const cpusMost = 1 << 16
+
+// keep takes the first of many values.
+func keep(into *string, value []byte) {
+	if *into == "" {
+		*into = string(value)
+	}
+}
+
 var errFloat = errors.New("not a number")
 
 // Memory is what we read of /proc/meminfo, in bytes.
 type Memory struct {
-	Total, Available int64
+	Total, Available    int64
+	SwapTotal, SwapFree int64
 	// AvailableOK is false before Linux 3.14, which had no such line.
 	AvailableOK bool
 }
@@ -101,6 +124,10 @@ func parseMemory(text []byte, m *Memory) error {
 		case "MemTotal":
 			found = true
 			return kilobytes(value, &m.Total)
+		case "SwapTotal":
+			return kilobytes(value, &m.SwapTotal)
+		case "SwapFree":
+			return kilobytes(value, &m.SwapFree)
 		case "MemAvailable":
 			m.AvailableOK = true
 			return kilobytes(value, &m.Available)
@@ -123,6 +150,7 @@ func (f FS) Version() (string, error) {
 type Load struct {
 	One, Five, Fifteen float64 // averages over so many minutes
 	Running, Tasks     int64   // tasks that could run, and all of them, now
+	LastPID            int64   // the id that was given out last: another one, and something was started
 }
 
 // Load reads /proc/loadavg.
@@ -144,9 +172,9 @@ func parseLoad(text []byte, l *Load) error {
 		}
 		*into = n
 	}
-	word, _ := cutField(rest)
+	word, rest := cutField(rest)
 	running, tasks, ok := bytes.Cut(word, []byte{'/'})
-	if !ok || first(running, &l.Running) != nil || first(tasks, &l.Tasks) != nil {
+	if !ok || first(running, &l.Running) != nil || first(tasks, &l.Tasks) != nil || first(rest, &l.LastPID) != nil {
 		return bad(line, errLoad)
 	}
 	return nil

@@ -12,11 +12,16 @@ type Task struct {
 	ID    int
 	Comm  [16]byte // as the kernel keeps it: at most 15 bytes, then zeros
 	State byte     // R running or runnable, S sleeping, D blocked, T stopped, Z zombie
+	// Parent is the id of the process that started it, or inherited it.
+	Parent int
+	// MajorFaults are page faults that had to wait for a disk.
+	MajorFaults int64
 	// User and System are CPU time in ticks: of all threads of a process, dead
 	// ones included, or of the one thread.
 	User, System int64
 	Threads      int64
 	Start        int64 // ticks after boot
+	RSSPages     int64 // resident memory in pages, whose size is the machine's
 }
 
 // Name is the task's name.
@@ -59,7 +64,7 @@ var (
 //
 //	pid (comm) state ppid pgrp session tty_nr tpgid flags minflt cminflt majflt
 //	cmajflt utime stime cutime cstime priority nice num_threads itrealvalue
-//	starttime ...
+//	starttime vsize rss ...
 //
 // (proc_pid_stat(5)). The name may hold blanks and parentheses, so it ends at
 // the last parenthesis of the text.
@@ -81,12 +86,23 @@ func parseTask(text []byte, t *Task) error {
 		return bad(line, errState)
 	}
 	t.State = state[0]
-	rest, err = numbers(skipFields(rest, 10), &t.User, &t.System)
+	var parent int64
+	rest, err = numbers(rest, &parent)
+	t.Parent = int(parent)
+	if err == nil {
+		rest, err = numbers(skipFields(rest, 7), &t.MajorFaults)
+	}
+	if err == nil {
+		rest, err = numbers(skipFields(rest, 1), &t.User, &t.System)
+	}
 	if err == nil {
 		rest, err = numbers(skipFields(rest, 4), &t.Threads)
 	}
 	if err == nil {
-		_, err = numbers(skipFields(rest, 1), &t.Start)
+		rest, err = numbers(skipFields(rest, 1), &t.Start)
+	}
+	if err == nil {
+		_, err = numbers(skipFields(rest, 1), &t.RSSPages)
 	}
 	if err != nil {
 		return bad(line, err)
