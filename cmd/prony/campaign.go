@@ -20,6 +20,7 @@ import (
 	"prony/internal/report"
 	"prony/internal/result"
 	"prony/internal/stats"
+	"prony/internal/topology"
 )
 
 // campaign is an experiment under way: its folder, its plan, its machines.
@@ -116,6 +117,7 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	all, err := conductor.Run(ctx)
+	analyse.Experiment(all, analyse.DefaultThresholds())
 	if e := c.report(all, people); e != nil {
 		return nil, &exitError{exitEnvironment, e}
 	}
@@ -131,13 +133,20 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 
 // conductor is the lab with all its parts.
 func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
-	parts, err := newParts(ctx, c.kept, c.base, c.places, c.flags.advisory)
+	r, err := newRenderer(ctx)
 	if err != nil {
 		return nil, err
 	}
+	parts, err := newParts(c.kept, r, c.base, c.places, c.flags.advisory)
+	if err != nil {
+		return nil, err
+	}
+	watch := func(ctx context.Context, places []topology.Place) (lab.Watcher, error) {
+		return c.places.watch(ctx, places, r.status)
+	}
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
-		Judge: judge, Steady: func() lab.Steady { return &stats.Warmup{} },
+		Judge: judge, Watch: watch, Steady: func() lab.Steady { return &stats.Warmup{} },
 		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
 }
 

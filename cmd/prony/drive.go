@@ -38,7 +38,7 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 		return nil, err
 	}
 	raiseFileLimit(p.Load.Connections)
-	run, err := lab.Run(ctx, p, loader{d}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress})
+	run, err := lab.Run(ctx, p, loader{d}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress, Watch: d.watch(ctx)})
 	if run.Load.Model != "" {
 		analyse.Run(run, analyse.DefaultThresholds())
 	}
@@ -50,6 +50,15 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 		return run, &exitError{exitEnvironment, err}
 	}
 	return run, nil
+}
+
+// watch watches this machine during a load; the front ends of other tools do
+// without, as their models do.
+func (d driver) watch(ctx context.Context) lab.Watcher {
+	if d.kind != "load" {
+		return nil
+	}
+	return watchHere(ctx)
 }
 
 // loader is the engine on this machine, as the lab wants it.

@@ -21,12 +21,8 @@ import (
 )
 
 // newParts are the drivers and places of a campaign.
-func newParts(ctx context.Context, c *bundle.Campaign, base string, places *sites, advisory bool) (topology.Parts, error) {
+func newParts(c *bundle.Campaign, r *renderer, base string, places *sites, advisory bool) (topology.Parts, error) {
 	programs, err := newPrograms()
-	if err != nil {
-		return topology.Parts{}, err
-	}
-	r, err := newRenderer(ctx)
 	if err != nil {
 		return topology.Parts{}, err
 	}

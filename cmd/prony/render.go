@@ -136,6 +136,18 @@ func (r *renderer) counters() topology.CountersOf {
 	}
 }
 
+// status is the path of nginx's status page of a service that has one.
+func (r *renderer) status(s plan.Service) (path string, ok bool) {
+	if s.Kind != plan.Catalog {
+		return "", false
+	}
+	e, err := r.all.Entry(s.Entry)
+	if err != nil || e.Counters == nil || e.Counters.Format != catalog.StubStatus {
+		return "", false
+	}
+	return e.Counters.Path, true
+}
+
 // rendered is an entry as a driver takes it.
 func rendered(files catalog.Files, command catalog.Command, ready catalog.Ready) back.Program {
 	p := back.Program{Command: command.Args, Dir: command.Dir, Env: map[string]string{},

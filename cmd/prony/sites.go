@@ -39,11 +39,15 @@ func (s *sites) add(ctx context.Context, h plan.Host) error {
 		return err
 	}
 	s.open = append(s.open, remote)
-	self, _, err := remote.CopySelf(ctx)
-	if err != nil {
+	site := back.Site{Host: remote, Name: h.Name, Address: remote.Address()}
+	// Where a copy of ours does not run, there are no limits, and the host is
+	// watched by reading its files.
+	if self, _, err := remote.CopySelf(ctx); err == nil {
+		site.Self = []string{self, obeyName}
+	} else if ctx.Err() != nil {
 		return err
 	}
-	s.all[h.Name] = back.Site{Host: remote, Name: h.Name, Address: remote.Address(), Self: []string{self, obeyName}}
+	s.all[h.Name] = site
 	return nil
 }
 

@@ -38,6 +38,7 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 		p.line("  %-*s %6d %12s %21s %9s %9s %9s %8s  %s", width, v.Name, row.n, figure(row.rate), row.between(), row.times(first),
 			row.p50, row.p99, unit.FormatPercent(row.errors), style.paint(verdictColour[row.verdict], string(row.verdict)))
 	}
+	p.limits(e)
 	p.loads(e, width)
 	p.costs(e, width)
 	p.searches(e)
@@ -53,6 +54,44 @@ type row struct {
 	p50, p99 string
 	errors   float64
 	verdict  result.Verdict
+}
+
+// limits says for each variant what kept it from twice the rate: what most of
+// its trials ran into.
+func (p *printer) limits(e *result.Experiment) {
+	head := false
+	for _, v := range e.Plan.Variants {
+		trials := e.Of(v.Name)
+		b, n := usual(trials)
+		if b == nil {
+			continue
+		}
+		if !head {
+			head = true
+			p.line("")
+			p.line("%s", p.style.paint(bold, "  why not double?"))
+		}
+		often := ""
+		if len(trials) > 1 {
+			often = fmt.Sprintf(" (%d of %d trials)", n, len(trials))
+		}
+		p.field(v.Name, "%s%s", b.Message, often)
+	}
+}
+
+// usual is the bottleneck that most trials have, and how many.
+func usual(trials []result.Trial) (most *result.Bottleneck, n int) {
+	count := map[string]int{}
+	for _, t := range trials {
+		if t.Bottleneck == nil {
+			continue
+		}
+		key := t.Bottleneck.What + " " + t.Bottleneck.Where
+		if count[key]++; count[key] > n {
+			most, n = t.Bottleneck, count[key]
+		}
+	}
+	return most, n
 }
 
 // times is the rate as a multiple of another.
@@ -225,6 +264,11 @@ func costOf(trials []result.Trial, name string) cost {
 // notes list failed trials and the reasons of verdicts, each once.
 func (p *printer) notes(e *result.Experiment) {
 	p.line("")
+	for _, f := range e.Findings {
+		if f.Severity != result.Info {
+			p.field(string(f.Severity), "%s", f.Message)
+		}
+	}
 	seen := map[string]bool{}
 	for _, t := range e.Trials {
 		if t.Error != "" {
