@@ -157,6 +157,9 @@ func (w *watchers) Stop() {
 
 // Into puts what was seen around the window of a run into it.
 func (w *watchers) Into(run *result.Run) {
+	if c, err := calibrated(); err == nil { // one that cannot be read is none
+		run.Observed = append(run.Observed, c.observed(run)...)
+	}
 	start := time.UnixMicro(run.Load.StartedUS)
 	length := time.Duration(run.Load.DurationUS * float64(time.Microsecond))
 	for _, r := range w.seen {

@@ -21,6 +21,11 @@ var Experiment []byte
 //go:embed noise.yaml
 var Noise []byte
 
+// Calibrate is the experiment file that finds what the generator can do.
+//
+//go:embed calibrate.yaml
+var Calibrate []byte
+
 // Target is a running server.
 type Target interface {
 	URL() string
