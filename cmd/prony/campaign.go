@@ -112,7 +112,9 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	defer release()
-	conductor, err := c.conductor(ctx)
+	history := c.flags.keeping.remember(ctx, c.std)
+	defer history.close()
+	conductor, err := c.conductor(ctx, history)
 	if err != nil {
 		return nil, &exitError{exitEnvironment, err}
 	}
@@ -132,7 +134,7 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 }
 
 // conductor is the lab with all its parts.
-func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
+func (c *campaign) conductor(ctx context.Context, history *memory) (*lab.Campaign, error) {
 	r, err := newRenderer(ctx)
 	if err != nil {
 		return nil, err
@@ -144,10 +146,17 @@ func (c *campaign) conductor(ctx context.Context) (*lab.Campaign, error) {
 	watch := func(ctx context.Context, places []topology.Place) (lab.Watcher, error) {
 		return c.places.watch(ctx, places, r.status)
 	}
+	put := func(t result.Trial, logs map[string][]byte) error {
+		if err := c.kept.Put(t, logs); err != nil {
+			return err
+		}
+		history.keep(ctx, trialOf(c.kept.ID(), c.plan, t, logs))
+		return nil
+	}
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
 		Judge: judge, Watch: watch, Steady: func() lab.Steady { return &stats.Warmup{} },
-		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: c.kept.Put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
+		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
 }
 
 // enough plans the blocks of an experiment that repeats until it can tell a

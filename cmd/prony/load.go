@@ -10,6 +10,7 @@ import (
 	"prony/internal/analyse"
 	"prony/internal/report"
 	"prony/internal/result"
+	"prony/internal/store"
 )
 
 const loadLong = `Load one or several URLs and report the rate, the latency from the intended
@@ -67,6 +68,9 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	// Each is tried whatever became of the other: what was measured must not be
 	// lost because a disk is full or a reader went away.
 	files := writeFiles(run, f.json, f.hlog, std.out)
+	history := f.keeping.remember(ctx, std)
+	history.keep(ctx, store.Record{Trial: result.Trial{Run: *run}})
+	history.close()
 	if e := errors.Join(report.Text(people, run, analyse.Suggestions(run), style(people)), files); e != nil {
 		return &exitError{exitEnvironment, e}
 	}
@@ -121,6 +125,7 @@ type loadFlags struct {
 	json, hlog                                                  string
 	printSpec, quiet                                            bool
 	allow                                                       []string
+	keeping                                                     keeping
 }
 
 func (f *loadFlags) register(s *pflag.FlagSet) {
@@ -177,5 +182,6 @@ func (f *loadFlags) registerOutput(s *pflag.FlagSet) {
 	s.StringVar(&f.hlog, "hdr", "", "write an HdrHistogram log (.hlog) of the response times to FILE")
 	s.BoolVar(&f.printSpec, "print-spec", false, "print the experiment file this command amounts to, and stop")
 	s.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	f.keeping.register(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 }

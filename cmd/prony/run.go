@@ -36,6 +36,7 @@ type runFlags struct {
 	advisory              bool
 	json, keep            string
 	allow                 []string
+	keeping               keeping
 }
 
 func runCommand(std streams) *cobra.Command {
@@ -59,6 +60,7 @@ func runCommand(std streams) *cobra.Command {
 func (f *runFlags) outputs(s *pflag.FlagSet) {
 	s.StringVar(&f.json, "json", "", "write all results as JSON to FILE; - is standard output")
 	s.StringVar(&f.keep, "keep", "", "folder for the campaign (default: runs in the user's data folder)")
+	f.keeping.register(s)
 	s.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 }
 
