@@ -119,15 +119,34 @@ func (c *BuildCommand) key(stamps []string) string {
 // buildWithin bounds a build: the first one may fetch what it depends on.
 const buildWithin = 15 * time.Minute
 
-// Build makes the result unless it is there. It runs in a folder beside the
-// final one, which appears whole or not at all, so that builds side by side do
-// no harm.
+// There reports whether the result is there, so that Build has nothing to do.
+func (c *BuildCommand) There() bool {
+	_, err := os.Stat(c.Result)
+	return err == nil
+}
+
+// turnFile is what builds lock, in the folder of all builds.
+const turnFile = ".turn"
+
+// Build makes the result unless it is there. Builds on one machine take turns:
+// they share Maven's folder of packages, which bears no two of them, and those
+// of one entry find the result of the first. It runs in a folder beside the
+// final one, which appears whole or not at all. When the context ends, the
+// command is ended with all that it started.
 func (c *BuildCommand) Build(ctx context.Context) error {
-	if _, err := os.Stat(c.Result); err == nil {
+	if c.There() {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(c.Folder), 0o755); err != nil {
 		return fmt.Errorf("build: %w", err)
+	}
+	leave, err := turn(ctx, filepath.Join(filepath.Dir(filepath.Dir(c.Folder)), turnFile))
+	if err != nil {
+		return fmt.Errorf("build: wait for another build: %w", err)
+	}
+	defer leave()
+	if c.There() {
+		return nil
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(c.Folder), ".build-")
 	if err != nil {
@@ -138,8 +157,8 @@ func (c *BuildCommand) Build(ctx context.Context) error {
 		return err
 	}
 	if err := os.Rename(dir, c.Folder); err != nil {
-		if _, there := os.Stat(c.Result); there == nil {
-			return nil // somebody else was faster
+		if c.There() {
+			return nil // somebody else was faster, where turns cannot be taken
 		}
 		return fmt.Errorf("build: keep the result: %w", err)
 	}
@@ -155,6 +174,8 @@ func (c *BuildCommand) run(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), c.Env...)
 	tidyEnd(cmd)
+	tidyEndAll(cmd)
+	defer sweep(cmd)
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said
 	line := strings.Join(c.Args, " ")

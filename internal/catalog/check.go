@@ -40,6 +40,7 @@ func (d *decoder) check(e *Entry) {
 	d.checkRoutes(e)
 	d.checkBuild(e)
 	d.checkImage(e)
+	d.checkManifest(e)
 	d.checkTemplates(e)
 }
 

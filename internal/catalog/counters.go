@@ -18,7 +18,8 @@ const (
 	StubStatus CounterFormat = "stub_status"
 	// HAProxyCSV is HAProxy's statistics page with ;csv: a row for each server.
 	HAProxyCSV CounterFormat = "haproxy_csv"
-	// PronyJSON is the status page of "prony gateway": one count for each upstream.
+	// PronyJSON is the status page of "prony gateway", {"upstreams": [...]} with
+	// one count for each, or of a program that counts as a whole, {"requests": n}.
 	PronyJSON CounterFormat = "prony_json"
 )
 
@@ -112,22 +113,37 @@ func parseHAProxy(text string) ([]Counter, error) {
 	return all, nil
 }
 
+// parseProny reads a page of upstreams, or of the server if it names none; what
+// the page leaves out is -1.
 func parseProny(text []byte) ([]Counter, error) {
+	type counts struct {
+		Address                         string
+		Requests, Connections, Failures *int64
+	}
 	var page struct {
-		Upstreams []struct {
-			Address                         string
-			Requests, Connections, Failures int64
-		}
+		counts
+		Upstreams []counts
 	}
 	if err := json.Unmarshal(text, &page); err != nil {
 		return nil, err
 	}
-	if page.Upstreams == nil {
-		return nil, fmt.Errorf("no upstreams in %s", quoted(string(text)))
+	given := page.Upstreams
+	if given == nil && page.Requests != nil {
+		page.Address = ""
+		given = []counts{page.counts}
 	}
-	var all []Counter
-	for _, u := range page.Upstreams {
-		all = append(all, Counter{u.Address, u.Requests, u.Connections, u.Failures})
+	if given == nil {
+		return nil, fmt.Errorf("neither upstreams nor requests in %s", quoted(string(text)))
+	}
+	orNone := func(n *int64) int64 {
+		if n == nil {
+			return -1
+		}
+		return *n
+	}
+	all := []Counter(nil)
+	for _, u := range given {
+		all = append(all, Counter{u.Address, orNone(u.Requests), orNone(u.Connections), orNone(u.Failures)})
 	}
 	return all, nil
 }

@@ -26,7 +26,9 @@ func TestCounters(t *testing.T) {
 	}{
 		"nginx":   {catalog.StubStatus, stubPage, []catalog.Counter{{Requests: 31070465, Connections: 16630948, Failures: -1}}},
 		"haproxy": {catalog.HAProxyCSV, haproxyPage, []catalog.Counter{{"one", 4, 3, 3}, {"two, too", 5, -1, -1}}},
-		"prony":   {catalog.PronyJSON, pronyPage, []catalog.Counter{{"a:1", 3, 2, 1}, {"b:2", 4, 0, 0}}},
+		"prony":   {catalog.PronyJSON, pronyPage, []catalog.Counter{{"a:1", 3, 2, 1}, {"b:2", 4, -1, -1}}},
+		"server":  {catalog.PronyJSON, `{"requests":7}`, []catalog.Counter{{"", 7, -1, -1}}},
+		"no load": {catalog.PronyJSON, `{"upstreams":[]}`, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +64,7 @@ func FuzzCounters(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, format := range []catalog.CounterFormat{catalog.StubStatus, catalog.HAProxyCSV} {
+		for _, format := range []catalog.CounterFormat{catalog.StubStatus, catalog.HAProxyCSV, catalog.PronyJSON} {
 			all, err := format.Parse([]byte(text))
 			for _, c := range all {
 				if err != nil || c.Requests < -1 || c.Connections < -1 {

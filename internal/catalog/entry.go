@@ -27,6 +27,7 @@ type Entry struct {
 	Build       *Build
 	Run         []Variant // the first whose needs are there is taken
 	Image       *Image    // nil: there is no way to run it in a container
+	Manifest    string    // the file with its Kubernetes objects; "" if there is none
 	Ready       Ready
 	Routes      []Route
 	Parameters  []Parameter

@@ -99,6 +99,7 @@ func TestMistakes(t *testing.T) {
 			}
 			_, err = catalog.Open(folder(map[string]string{
 				"e/target.yaml": string(text), "e/there.txt": "x", "e/conf.tmpl": "line\n  ${port} ${nosuch}\n", "e/open.tmpl": "a\nb ${",
+				"e/objects.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\nkind: Pod\n", "e/odd.yaml": "a: [", "e/empty.yaml": "",
 			}))
 			var mistakes catalog.Mistakes
 			if !errors.As(err, &mistakes) {

@@ -19,6 +19,12 @@ func tidyEnd(cmd *exec.Cmd) {
 	cmd.WaitDelay = endWithin
 }
 
+// tidyEndAll has the context end, with the command of [tidyEnd], all that it
+// started.
+func tidyEndAll(cmd *exec.Cmd) {
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+}
+
 // sweep kills what a command that has ended left in its group.
 func sweep(cmd *exec.Cmd) {
 	if cmd.Process != nil {

@@ -292,7 +292,7 @@ const entryFolder = "entry"
 func (r *rendering) files(s scope) (Files, error) {
 	e := r.entry
 	return e.collect(s, func(name string) (string, bool) {
-		if name == targetFile || e.Image != nil && name == e.Image.Dockerfile || e.Build != nil && e.Build.concerns(name) {
+		if name == targetFile || name == e.Manifest || e.Image != nil && name == e.Image.Dockerfile || e.Build != nil && e.Build.concerns(name) {
 			return "", false
 		}
 		return path.Join(entryFolder, name), true

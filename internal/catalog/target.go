@@ -29,6 +29,7 @@ func (d *decoder) entry(n *yaml.Node, e *Entry) {
 		field{"build", func(n *yaml.Node, path string) { e.Build = &Build{}; d.build(n, path, e.Build) }},
 		field{"run", d.variants(&e.Run)},
 		field{"image", func(n *yaml.Node, path string) { e.Image = &Image{Work: defaultWork}; d.image(n, path, e.Image) }},
+		field{"manifest", d.text(&e.Manifest)},
 		field{"ready", d.ready(&e.Ready)},
 		field{"routes", d.routes(&e.Routes)},
 		field{"parameters", d.parameters(&e.Parameters)},

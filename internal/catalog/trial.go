@@ -146,7 +146,9 @@ func (t Trial) start(ctx context.Context, e *Entry, params map[string]string, up
 		return nil, err
 	}
 	if command.Build != nil {
-		t.say("building %s", e.Name)
+		if !command.Build.There() {
+			t.say("building %s", e.Name)
+		}
 		if err := command.Build.Build(ctx); err != nil {
 			return nil, fmt.Errorf("start catalog entry %s: %w", e.Name, err)
 		}
