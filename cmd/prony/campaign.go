@@ -139,7 +139,7 @@ func (c *campaign) conductor(ctx context.Context, history *memory) (*lab.Campaig
 	if err != nil {
 		return nil, err
 	}
-	parts, err := newParts(c.kept, r, c.base, c.places, c.flags.advisory)
+	parts, err := newParts(c.kept, r, c.base, c.places, c.flags.advisory, c.flags.driver)
 	if err != nil {
 		return nil, err
 	}

@@ -15,20 +15,52 @@ import (
 
 	"prony/internal/bundle"
 	back "prony/internal/driver"
+	"prony/internal/driver/compose"
+	"prony/internal/driver/docker"
 	native "prony/internal/driver/process"
 	"prony/internal/plan"
 	"prony/internal/topology"
 )
 
 // newParts are the drivers and places of a campaign.
-func newParts(c *bundle.Campaign, r *renderer, base string, places *sites, advisory bool) (topology.Parts, error) {
-	programs, err := newPrograms()
+func newParts(c *bundle.Campaign, r *renderer, base string, places *sites, advisory bool, with string) (topology.Parts, error) {
+	backends, err := newBackends()
 	if err != nil {
 		return topology.Parts{}, err
 	}
 	journal := &journal{file: c.Journal()}
 	return topology.Parts{Run: back.RunID(c.ID()), Base: base, Advisory: advisory, Render: r.render, Counters: r.counters(), Record: journal.keep,
-		Drivers: map[plan.Kind]back.Driver{plan.Program: programs, plan.Catalog: programs}, Sites: places.all}, nil
+		Drivers: backends.of(with), Sites: places.all}, nil
+}
+
+// backends are the drivers there are.
+type backends struct {
+	programs   *native.Driver
+	containers *docker.Driver
+	composed   *compose.Driver
+}
+
+func newBackends() (backends, error) {
+	programs, err := newPrograms()
+	return backends{programs, docker.New(docker.Config{}), compose.New(compose.Config{})}, err
+}
+
+// of are the drivers for each kind of service; with "docker" programs run in
+// containers of their own, too.
+func (b backends) of(with string) map[plan.Kind]back.Driver {
+	all := map[plan.Kind]back.Driver{plan.Program: b.programs, plan.Catalog: b.programs, plan.Docker: b.containers, plan.Compose: b.composed}
+	if with == docker.Kind {
+		all[plan.Program], all[plan.Catalog] = b.containers, b.containers
+	}
+	return all
+}
+
+// on are the drivers that may have left something on a site.
+func (b backends) on(s back.Site) []back.Driver {
+	if s.Here() {
+		return []back.Driver{b.programs, b.composed, b.containers}
+	}
+	return []back.Driver{b.programs}
 }
 
 // newPrograms is the driver of programs, with its builds in the cache.
@@ -129,7 +161,7 @@ func cleanRun(ctx context.Context, root, id string, dry bool, std streams) (foun
 
 // cleanSites does that on hosts that are reached.
 func cleanSites(ctx context.Context, c *bundle.Campaign, places *sites, dry bool, std streams) (found int, err error) {
-	programs, err := newPrograms()
+	backends, err := newBackends()
 	if err != nil {
 		return 0, err
 	}
@@ -138,12 +170,15 @@ func cleanSites(ctx context.Context, c *bundle.Campaign, places *sites, dry bool
 		verb, each = "left", back.Find
 	}
 	for _, name := range slices.Sorted(maps.Keys(places.all)) {
-		left, err := each(ctx, programs, places.all[name], back.RunID(c.ID()))
-		for _, l := range left {
-			fmt.Fprintf(std.out, "%s: %s\n", verb, l)
-		}
-		if found += len(left); err != nil {
-			return found, err
+		site := places.all[name]
+		for _, d := range backends.on(site) {
+			left, err := each(ctx, d, site, back.RunID(c.ID()))
+			for _, l := range left {
+				fmt.Fprintf(std.out, "%s: %s\n", verb, l)
+			}
+			if found += len(left); err != nil {
+				return found, err
+			}
 		}
 	}
 	return found, nil

@@ -34,7 +34,7 @@ type runFlags struct {
 	repeat                int
 	dryRun, resume, quiet bool
 	advisory              bool
-	json, keep            string
+	json, keep, driver    string
 	allow                 []string
 	keeping               keeping
 }
@@ -51,6 +51,7 @@ func runCommand(std streams) *cobra.Command {
 	s.IntVar(&f.repeat, "repeat", 0, "repeats of each variant")
 	s.BoolVar(&f.resume, "resume", false, "go on with the last campaign, on exactly the same plan")
 	s.BoolVar(&f.advisory, "advisory", false, "go on without limits that this machine does not let us set, and say so in the result")
+	s.StringVar(&f.driver, "driver", "process", "what process and catalog services run as: process, or docker for a container of their own each")
 	f.outputs(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 	return cmd
@@ -65,6 +66,9 @@ func (f *runFlags) outputs(s *pflag.FlagSet) {
 }
 
 func runExperiment(ctx context.Context, f runFlags, args []string, std streams) error {
+	if f.driver != "process" && f.driver != "docker" {
+		return &exitError{exitUsage, fmt.Errorf("--driver %q: want process or docker", f.driver)}
+	}
 	if f.resume {
 		return resumeCampaign(ctx, f, std)
 	}

@@ -97,7 +97,7 @@ func requestsArrived(v view) answer {
 		}
 		known = true
 		answers := float64(v.l.Requests.InWindow)
-		if answers-counted <= v.t.Arrived*answers+float64(v.l.InFlightEdges) {
+		if answers-counted <= v.t.Arrived*answers+float64(v.l.InFlightEdges)+v.edges(o)*answers {
 			continue
 		}
 		a.findings = append(a.findings, result.Finding{Severity: result.SuspectLevel, Confidence: result.Definite, Where: place(o),
@@ -110,6 +110,19 @@ func requestsArrived(v view) answer {
 		return lacks(unwatched)
 	}
 	return a
+}
+
+// edges is the share of the window by which a total may be wrong because samples
+// lie across its two ends, where the rate need not be even.
+func (v view) edges(o *result.Observed) float64 {
+	across := 0.0
+	for i, end := range o.AtUS {
+		begin := end - o.LengthUS[i]
+		if begin < 0 && end > 0 || begin < v.l.DurationUS && end > v.l.DurationUS {
+			across += o.LengthUS[i] / 2
+		}
+	}
+	return across / v.l.DurationUS
 }
 
 // onlyTarget reports whether all requests of the load go to one instance of the
