@@ -41,7 +41,7 @@ func calibrateCommand(std streams) *cobra.Command {
 		}}
 	cmd.Flags().BoolVar(&show, "show", false, "print what was found before, and stop")
 	cmd.Flags().Float64Var(&seconds, "seconds", 3, "length of a trial")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	f.looks.register(cmd.Flags())
 	return cmd
 }
 

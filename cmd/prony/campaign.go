@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"prony/internal/analyse"
@@ -31,6 +32,7 @@ type campaign struct {
 	base   string // absolute folder of the experiment file
 	places *sites
 	std    streams
+	seen   atomic.Pointer[watchers] // who watches now
 }
 
 // begin makes a new campaign and carries it out.
@@ -56,7 +58,7 @@ func newCampaign(f runFlags, base string, p *plan.Experiment, places *sites, std
 	if err := os.WriteFile(filepath.Join(kept.Dir(), "base"), []byte(base), 0o600); err != nil {
 		return nil, err
 	}
-	return &campaign{f, kept, p, base, places, std}, nil
+	return &campaign{flags: f, kept: kept, plan: p, base: base, places: places, std: std}, nil
 }
 
 func (f runFlags) folder() (string, error) {
@@ -95,7 +97,7 @@ func resumeCampaign(ctx context.Context, f runFlags, std streams) error {
 	if _, err := cleanSites(ctx, c, places, false, std); err != nil { // what a crash left would be in the way
 		return &exitError{exitEnvironment, err}
 	}
-	all := &campaign{f, c, p, string(base), places, std}
+	all := &campaign{flags: f, kept: c, plan: p, base: string(base), places: places, std: std}
 	_, err = all.carryOut(ctx)
 	return err
 }
@@ -112,13 +114,18 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	defer release()
-	history := c.flags.keeping.remember(ctx, c.std)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	stage := c.flags.looks.open(c.std, c.plan, plan.Load{}, stop, c.live)
+	defer stage.close(c.std.err)
+	history := c.flags.keeping.remember(ctx, stage.std)
 	defer history.close()
-	conductor, err := c.conductor(ctx, history)
+	conductor, err := c.conductor(ctx, history, stage)
 	if err != nil {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	all, err := conductor.Run(ctx)
+	stage.close(c.std.err)
 	analyse.Experiment(all, analyse.DefaultThresholds())
 	if e := c.report(all, people); e != nil {
 		return nil, &exitError{exitEnvironment, e}
@@ -133,8 +140,16 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 	return all, experimentVerdict(all)
 }
 
+// live is the newest sample of everything that is watched.
+func (c *campaign) live() []result.Observed {
+	if w := c.seen.Load(); w != nil {
+		return w.live()
+	}
+	return nil
+}
+
 // conductor is the lab with all its parts.
-func (c *campaign) conductor(ctx context.Context, history *memory) (*lab.Campaign, error) {
+func (c *campaign) conductor(ctx context.Context, history *memory, stage *stage) (*lab.Campaign, error) {
 	r, err := newRenderer(ctx)
 	if err != nil {
 		return nil, err
@@ -144,7 +159,12 @@ func (c *campaign) conductor(ctx context.Context, history *memory) (*lab.Campaig
 		return nil, err
 	}
 	watch := func(ctx context.Context, places []topology.Place) (lab.Watcher, error) {
-		return c.places.watch(ctx, places, r.status)
+		w, err := c.places.watch(ctx, places, r.status)
+		if err != nil {
+			return nil, err
+		}
+		c.seen.Store(w)
+		return w, nil
 	}
 	put := func(t result.Trial, logs map[string][]byte) error {
 		if err := c.kept.Put(t, logs); err != nil {
@@ -156,7 +176,7 @@ func (c *campaign) conductor(ctx context.Context, history *memory) (*lab.Campaig
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
 		Judge: judge, Watch: watch, Steady: func() lab.Steady { return &stats.Warmup{} },
-		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: events(c.plan, c.std, c.flags.quiet)}, nil
+		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: stage.events}, nil
 }
 
 // enough plans the blocks of an experiment that repeats until it can tell a
@@ -208,21 +228,6 @@ func experimentVerdict(all *result.Experiment) error {
 		}
 	}
 	return nil
-}
-
-// events prints how a campaign goes.
-func events(p *plan.Experiment, std streams, quiet bool) lab.Events {
-	if quiet {
-		return lab.Events{}
-	}
-	left := &remaining{plan: p, now: time.Now}
-	return lab.Events{
-		Trial: func(n, of int, t plan.Trial) {
-			fmt.Fprintf(std.err, "trial %d of %d, block %d: %s (%s left)\n", n, of, t.Block+1, t.Variant, left.from(n-1))
-		},
-		Phase:    func(text string) { fmt.Fprintf(std.err, "  %s\n", text) },
-		Progress: newProgress(std.err, false),
-	}
 }
 
 // remaining estimates how long a campaign will go on: by the plan, scaled by how

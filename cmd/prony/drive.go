@@ -27,7 +27,8 @@ type driver struct {
 	std      streams
 	progress func(result.Progress, float64)
 	script   func(worker int) scenario.Script
-	begun    func() // hears when connections stand and the load begins
+	begun    func()    // hears when connections stand and the load begins
+	watch    *watchers // who watches this machine; nil is nobody
 	allow    []string
 }
 
@@ -38,7 +39,7 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 		return nil, err
 	}
 	raiseFileLimit(p.Load.Connections)
-	run, err := lab.Run(ctx, p, loader{d}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress, Watch: d.watch(ctx)})
+	run, err := lab.Run(ctx, p, loader{d}, lab.Options{Kind: d.kind, Version: version, Command: os.Args, Progress: d.progress, Watch: d.watcher()})
 	if run.Load.Model != "" {
 		analyse.Run(run, analyse.DefaultThresholds())
 	}
@@ -52,13 +53,20 @@ func (d driver) drive(ctx context.Context, p plan.Plan) (*result.Run, error) {
 	return run, nil
 }
 
-// watch watches this machine during a load; the front ends of other tools do
-// without, as their models do.
-func (d driver) watch(ctx context.Context) lab.Watcher {
-	if d.kind != "load" {
+// watcher is who watches, for the lab: nil where nobody does.
+func (d driver) watcher() lab.Watcher {
+	if d.watch == nil {
 		return nil
 	}
-	return watchHere(ctx)
+	return d.watch
+}
+
+// live is the newest sample of everything that is watched.
+func (d driver) live() []result.Observed {
+	if d.watch == nil {
+		return nil
+	}
+	return d.watch.live()
 }
 
 // loader is the engine on this machine, as the lab wants it.
@@ -78,10 +86,7 @@ func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.L
 
 // newProgress prints the state of a load once a second: on a terminal on one
 // line, redrawn; elsewhere a line each.
-func newProgress(w io.Writer, quiet bool) func(result.Progress, float64) {
-	if quiet {
-		return nil
-	}
+func newProgress(w io.Writer) func(result.Progress, float64) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return func(p result.Progress, busy float64) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"prony/internal/analyse"
+	"prony/internal/plan"
 	"prony/internal/report"
 	"prony/internal/result"
 	"prony/internal/store"
@@ -60,8 +61,7 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	if f.json == "-" {
 		people = std.err
 	}
-	d := driver{kind: "load", std: std, progress: newProgress(std.err, f.quiet), allow: f.allow}
-	run, err := d.drive(ctx, p)
+	run, err := f.drive(ctx, p, std)
 	if run == nil || run.Load.Model == "" {
 		return err
 	}
@@ -78,6 +78,21 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 		return err
 	}
 	return verdict(run)
+}
+
+// drive drives the load and shows how it goes.
+func (f loadFlags) drive(ctx context.Context, p plan.Plan, std streams) (*result.Run, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	d := driver{kind: "load", allow: f.allow}
+	if w := watchHere(ctx); w != nil {
+		defer w.Stop()
+		d.watch = w
+	}
+	stage := f.looks.open(std, nil, p.Load, stop, d.live)
+	defer stage.close(std.err)
+	d.std, d.progress = stage.std, stage.events.Progress
+	return d.drive(ctx, p)
 }
 
 // verdict turns a result into the error of its exit status.
@@ -123,7 +138,8 @@ type loadFlags struct {
 	abortAfter                                                  int64
 	expect                                                      []string
 	json, hlog                                                  string
-	printSpec, quiet                                            bool
+	printSpec                                                   bool
+	looks                                                       looks
 	allow                                                       []string
 	keeping                                                     keeping
 }
@@ -181,7 +197,7 @@ func (f *loadFlags) registerOutput(s *pflag.FlagSet) {
 	s.StringVar(&f.json, "json", "", "write the result as JSON to FILE; - is standard output")
 	s.StringVar(&f.hlog, "hdr", "", "write an HdrHistogram log (.hlog) of the response times to FILE")
 	s.BoolVar(&f.printSpec, "print-spec", false, "print the experiment file this command amounts to, and stop")
-	s.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	f.looks.register(s)
 	f.keeping.register(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 }

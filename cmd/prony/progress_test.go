@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prony/internal/hdr"
+	"prony/internal/plan"
 	"prony/internal/result"
 )
 
@@ -22,7 +23,7 @@ func someProgress(elapsed time.Duration) result.Progress {
 
 func TestProgressWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
-	tell := newProgress(&out, false)
+	tell := newProgress(&out)
 	for i := range 3 {
 		tell(someProgress(time.Duration(i+1)*time.Second), 0.25)
 	}
@@ -50,7 +51,7 @@ func TestProgressToPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	newProgress(w, false)(someProgress(10*time.Second), -1)
+	newProgress(w)(someProgress(10*time.Second), -1)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,9 @@ func TestProgressToPipe(t *testing.T) {
 }
 
 func TestProgressQuiet(t *testing.T) {
-	if newProgress(os.Stderr, true) != nil {
+	s := looks{quiet: true}.open(streams{err: os.Stderr}, nil, plan.Load{}, func() {}, nil)
+	defer s.close(os.Stderr)
+	if s.events.Progress != nil || s.screen != nil {
 		t.Error("got a printer, want none")
 	}
 }
@@ -72,7 +75,7 @@ func TestProgressQuiet(t *testing.T) {
 // TestProgressBeforeTheStart: a load that never began has no negative time.
 func TestProgressBeforeTheStart(t *testing.T) {
 	var out bytes.Buffer
-	newProgress(&out, false)(someProgress(-2*time.Millisecond), -1)
+	newProgress(&out)(someProgress(-2*time.Millisecond), -1)
 	if got, want := out.String(), "  0%    0s"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want it to begin with %q", got, want)
 	}

@@ -30,13 +30,14 @@ const runExamples = `  prony run experiment.yaml --dry-run
   prony run --resume`
 
 type runFlags struct {
-	set, only             []string
-	repeat                int
-	dryRun, resume, quiet bool
-	advisory              bool
-	json, keep, driver    string
-	allow                 []string
-	keeping               keeping
+	set, only          []string
+	repeat             int
+	dryRun, resume     bool
+	looks              looks
+	advisory           bool
+	json, keep, driver string
+	allow              []string
+	keeping            keeping
 }
 
 func runCommand(std streams) *cobra.Command {
@@ -62,7 +63,7 @@ func (f *runFlags) outputs(s *pflag.FlagSet) {
 	s.StringVar(&f.json, "json", "", "write all results as JSON to FILE; - is standard output")
 	s.StringVar(&f.keep, "keep", "", "folder for the campaign (default: runs in the user's data folder)")
 	f.keeping.register(s)
-	s.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	f.looks.register(s)
 }
 
 func runExperiment(ctx context.Context, f runFlags, args []string, std streams) error {

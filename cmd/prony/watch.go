@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"prony/internal/host"
-	"prony/internal/lab"
 	"prony/internal/monitor"
 	"prony/internal/plan"
 	"prony/internal/result"
@@ -38,7 +37,7 @@ type watchers struct {
 }
 
 // watchHere watches this machine alone; nobody where that is not possible.
-func watchHere(ctx context.Context) lab.Watcher {
+func watchHere(ctx context.Context) *watchers {
 	w, err := monitor.Watch(ctx, monitor.Request{})
 	if err != nil {
 		return nil
