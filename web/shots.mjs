@@ -1,0 +1,26 @@
+// Screenshots of a page: node shots.mjs URL OUT-DIR
+// Writes NAME-desktop.png, NAME-dark.png and NAME-phone.png of the first screen,
+// and NAME-whole.png of all of it; NAME is the last part of the address.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DESKTOP, launch, open, PHONE } from "./test/browser.mjs";
+
+const [url, out] = process.argv.slice(2);
+if (!url || !out) {
+  console.error("usage: node shots.mjs URL OUT-DIR");
+  process.exit(2);
+}
+mkdirSync(out, { recursive: true });
+const name = (new URL(url).pathname.split("/").filter(Boolean).at(-1) ?? "page").replace(/\.html$/, "");
+const browser = await launch();
+for (const [look, options, fullPage] of [
+  ["desktop", { viewport: DESKTOP }, false],
+  ["dark", { viewport: DESKTOP, colorScheme: "dark" }, false],
+  ["phone", { viewport: PHONE, deviceScaleFactor: 2 }, false],
+  ["whole", { viewport: DESKTOP }, true],
+]) {
+  const { page, context } = await open(browser, url, options);
+  await page.screenshot({ path: join(out, `${name}-${look}.png`), fullPage });
+  await context.close();
+}
+await browser.close();

@@ -1,0 +1,143 @@
+// The report, in the order in which a reader asks.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { derive, firstTrial, ran, type Shown } from "../data/model";
+import type { PageDocument, Trial } from "../data/types";
+import { ThemeButton } from "../ui/theme";
+import { Advice, Again, Data, Goals } from "./again";
+import { Answer } from "./answer";
+import { Books, Runs } from "./books";
+import { Findings } from "./findings";
+import { Latency } from "./latency";
+import { Machine } from "./machine";
+import { Fairness, Surroundings } from "./surroundings";
+import { Timeline } from "./timeline";
+import { Variants } from "./variants";
+
+export function Report({ doc }: { doc: PageDocument }) {
+  const shown = useMemo(() => derive(doc), [doc]);
+  const [trial, setTrial] = useState<Trial | undefined>(() => firstTrial(shown));
+  const choose = (t: Trial) => {
+    setTrial(t);
+    document.getElementById("trial")?.scrollIntoView();
+  };
+  const rest = useAfterPaint();
+  const experiment = shown.experiment !== undefined;
+  const name = experiment && trial ? `${trial.variant}, trial ${trial.number}. ` : "";
+  return (
+    <>
+      <Bar shown={shown} detail={trial !== undefined} />
+      <main id="content" tabIndex={-1}>
+        <Answer shown={shown} />
+        <Goals shown={shown} />
+        {rest && <Rest shown={shown} trial={trial} setTrial={setTrial} choose={choose} name={name} />}
+      </main>
+      <footer>
+        <p>Made by Prony{doc.version ? ` ${doc.version}` : ""}, a dynamometer for HTTP services.</p>
+      </footer>
+    </>
+  );
+}
+
+/** False until the first screen is painted: the answer does not wait for the
+ * charts. An address that names a section is followed once it is there. */
+function useAfterPaint(): boolean {
+  const [painted, set] = useState(false);
+  useEffect(() => {
+    const all = () => set(true);
+    const timer = setTimeout(all, 0);
+    addEventListener("beforeprint", all);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("beforeprint", all);
+    };
+  }, []);
+  useEffect(() => {
+    if (painted && location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (painted) document.documentElement.dataset.whole = "true";
+  }, [painted]);
+  return painted;
+}
+
+interface RestOf {
+  shown: Shown;
+  trial: Trial | undefined;
+  setTrial: (t: Trial) => void;
+  choose: (t: Trial) => void;
+  name: string;
+}
+
+function Rest({ shown, trial, setTrial, choose, name }: RestOf) {
+  const experiment = shown.experiment !== undefined;
+  return (
+    <>
+      {experiment && <Variants shown={shown} />}
+      <Findings shown={shown} />
+      {experiment && trial && <Choice shown={shown} trial={trial} set={setTrial} />}
+      {trial && <Machine shown={shown} trial={trial} name={name} />}
+      {trial && <Latency shown={shown} trial={trial} />}
+      {trial && <Timeline trial={trial} name={name} />}
+      {trial && <Books trial={trial} name={name} />}
+      {experiment && <Runs shown={shown} choose={choose} chosen={trial} />}
+      {experiment && <Fairness shown={shown} />}
+      {trial && <Surroundings shown={shown} trial={trial} />}
+      <Advice shown={shown} />
+      {shown.trials[0] && <Again shown={shown} trial={trial ?? shown.trials[0]} />}
+      <Data shown={shown} />
+    </>
+  );
+}
+
+function Bar({ shown, detail }: { shown: Shown; detail: boolean }) {
+  const links: [string, string, boolean][] = [
+    ["variants", "Variants", shown.experiment !== undefined],
+    ["findings", "Findings", true],
+    ["parts", "Parts", detail],
+    ["latency", "Response times", detail],
+    ["time", "Over time", detail],
+    ["runs", "Runs", shown.experiment !== undefined],
+    ["machines", "Machines", detail],
+    ["again", "Repeat", true],
+    ["data", "Data", true],
+  ];
+  return (
+    <>
+      <a class="skip" href="#content">Skip to the report</a>
+      <div class="bar">
+        <span class="brand">
+          <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M2 14a8 8 0 0 1 16 0" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
+            <path d="M10 14L14.5 7.5" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
+          </svg>
+          Prony
+        </span>
+        <nav aria-label="Sections">
+          <ul>{links.filter(([, , on]) => on).map(([id, text]) => <li><a href={`#${id}`}>{text}</a></li>)}</ul>
+        </nav>
+        <ThemeButton />
+      </div>
+    </>
+  );
+}
+
+/** Which trial the sections below show. */
+function Choice({ shown, trial, set }: { shown: Shown; trial: Trial; set: (t: Trial) => void }) {
+  const all = shown.trials.filter(ran);
+  return (
+    <div class="choice" id="trial">
+      <label>
+        One trial in detail:{" "}
+        <select value={String(trial.number)} onChange={(e) => {
+          const t = all.find((x) => String(x.number) === (e.currentTarget as HTMLSelectElement).value);
+          if (t) set(t);
+        }}>
+          {shown.rows.map((r) => (
+            <optgroup label={r.variant.name}>
+              {r.trials.filter(ran).map((t) => <option value={String(t.number)}>{`trial ${t.number}, ${t.validity.verdict}${t === r.typical ? ", nearest to the median" : ""}`}</option>)}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
