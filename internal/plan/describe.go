@@ -77,7 +77,7 @@ func describeLoad(l Load) spec.Traffic {
 		Drain: describeDrain(l), ConnectRate: l.ConnectRate, Dial: l.Dial, Sources: l.Sources, MaxBody: spec.Size(l.MaxBody),
 		Insecure: l.TLS.Insecure, ServerName: l.TLS.ServerName, CA: l.TLS.CAFile, Cert: l.TLS.CertFile, Key: l.TLS.KeyFile,
 		TLSMin: l.TLS.MinVersion, TLSMax: l.TLS.MaxVersion, NoResume: l.TLS.NoResume,
-		Engine: unless(string(l.Engine), "auto"), Timestamps: unless(string(l.Timestamps), "app"), Seed: l.Seed,
+		With: l.With, Engine: unless(string(l.Engine), "auto"), Timestamps: unless(string(l.Timestamps), "app"), Seed: l.Seed,
 		AbortAfter: l.AbortAfter, SameLength: l.SameLength}
 	if l.MaxHeader != 256<<10 {
 		t.MaxHeader = spec.Size(l.MaxHeader)

@@ -71,7 +71,7 @@ func (x *expander) load() Load {
 	l := Load{Name: t.Name, Connections: int(min(x.scaled(int64(t.Connections)), math.MaxInt32)), Threads: t.Threads, Duration: time.Duration(t.Duration),
 		Count: x.scaled(t.Count), NoKeepAlive: t.KeepAlive != nil && !*t.KeepAlive, Pipeline: t.Pipeline,
 		ConnectRate: t.ConnectRate, Dial: t.Dial, Sources: t.Sources, MaxHeader: int(t.MaxHeader), MaxBody: int64(t.MaxBody),
-		Engine: Engine(t.Engine), Timestamps: Timestamps(t.Timestamps), Seed: t.Seed, AbortAfter: t.AbortAfter, SameLength: t.SameLength,
+		With: unless(t.With, "prony"), Engine: Engine(t.Engine), Timestamps: Timestamps(t.Timestamps), Seed: t.Seed, AbortAfter: t.AbortAfter, SameLength: t.SameLength,
 		Timeouts: Timeouts{Connect: time.Duration(t.ConnTimeout), TLS: time.Duration(t.TLSTimeout), Request: time.Duration(t.Timeout)},
 		TLS: TLS{Insecure: t.Insecure, ServerName: t.ServerName, CAFile: t.CA, CertFile: t.Cert, KeyFile: t.Key, NoResume: t.NoResume,
 			MinVersion: t.TLSMin, MaxVersion: t.TLSMax}}

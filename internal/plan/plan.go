@@ -130,6 +130,8 @@ type Load struct {
 	MaxHeader int   `json:"max_header,omitempty"`
 	MaxBody   int64 `json:"max_body,omitempty"`
 
+	// With is the program that makes the load, such as wrk; "" is Prony's engine.
+	With       string     `json:"with,omitempty"`
 	Engine     Engine     `json:"engine"`
 	Timestamps Timestamps `json:"timestamps"`
 	Seed       uint64     `json:"seed"`

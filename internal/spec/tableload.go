@@ -85,6 +85,7 @@ func edgeFields() []field {
 		{name: "tls-min", form: oneOf("1.2", "1.3"), doc: "Lowest TLS version."},
 		{name: "tls-max", form: oneOf("1.2", "1.3"), doc: "Highest TLS version."},
 		{name: "no-resume", form: of(truth), doc: "A full TLS handshake for every connection."},
+		{name: "with", form: oneOf("prony", "wrk", "ab", "h2load", "hey", "vegeta", "bombardier", "oha", "gatling"), doc: "The program that makes the load; another than Prony's own must be installed, and runs as its users run it. Default prony.", also: []string{"generator", "tool"}},
 		{name: "engine", form: oneOf("auto", "io_uring", "epoll", "goroutines"), doc: "Event loop of the generator. Default auto."},
 		{name: "timestamps", form: oneOf("app", "kernel"), doc: "What ends a request: its last byte was read, or received by the kernel. Default app."},
 	}

@@ -42,6 +42,7 @@ type Traffic struct {
 	TLSMin      string     `yaml:"tls-min,omitempty"`
 	TLSMax      string     `yaml:"tls-max,omitempty"`
 	NoResume    bool       `yaml:"no-resume,omitempty"`
+	With        string     `yaml:"with,omitempty"`
 	Engine      string     `yaml:"engine,omitempty"`
 	Timestamps  string     `yaml:"timestamps,omitempty"`
 	Seed        uint64     `yaml:"seed,omitempty"`
