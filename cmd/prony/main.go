@@ -123,6 +123,7 @@ how sure it is.`,
 	root.AddCommand(loadCommand(std), wrkHelp(std), abHelp(std), demoCommand(std), targetCommand(std), gatewayCommand(std), catalogCommand(std),
 		runCommand(std), schemaCommand(std), cleanupCommand(std), compareCommand(std), noiseCommand(std), doctorCommand(std), calibrateCommand(std), obeyCommand(std), observeCommand(std))
 	root.AddCommand(storeCommands(std)...)
+	root.AddCommand(auditCommand(std))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

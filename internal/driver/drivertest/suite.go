@@ -235,12 +235,20 @@ func usageOf(t *testing.T, base string) usage {
 	return u
 }
 
-// listens reports whether somebody takes connections at an endpoint.
+// listens reports whether somebody takes connections at an endpoint. Where that
+// is not on this machine's own address, what stands between may take them too
+// once the container's network is gone: there the target has to answer.
 func listens(t *testing.T, base string) bool {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		text, err := get(ctx, base, "/")
+		return err == nil && text == "hello\n"
 	}
 	c, err := net.DialTimeout("tcp", u.Host, time.Second)
 	if err == nil {
@@ -256,6 +264,19 @@ func wait(t *testing.T, c <-chan struct{}, what string) {
 	case <-c:
 	case <-time.After(20 * time.Second):
 		t.Fatalf("%s did not happen within 20 s", what)
+	}
+}
+
+// logPatience is for output that is still on its way: an engine stands between.
+const logPatience = 5 * time.Second
+
+// logged is the log, as soon as it holds a text or the patience is over.
+func logged(r *driver.Running, want string) string {
+	for deadline := time.Now().Add(logPatience); ; <-time.After(5 * time.Millisecond) {
+		text := string(r.Logs().Text())
+		if strings.Contains(text, want) || time.Now().After(deadline) {
+			return text
+		}
 	}
 }
 
