@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prony/internal/cgroup"
 	"prony/internal/host"
 	"prony/internal/plan"
 )
@@ -57,8 +58,9 @@ type Started struct {
 	Ended <-chan struct{}
 	// Exit is how it ended; it is called after Ended was closed.
 	Exit func() Exit
-	// Usage reads what the instance has used so far; nil if nobody counts.
-	Usage func(ctx context.Context) (Usage, error)
+	// Usage reads what the instance has used so far, in the form in which a
+	// control group counts; nil if nobody does.
+	Usage func(ctx context.Context) (cgroup.Stat, error)
 	// OOMKills counts the processes that the memory limit killed, those that
 	// did not take the instance down among them; nil if nobody counts.
 	OOMKills func(ctx context.Context) (int64, error)
@@ -70,20 +72,6 @@ type Exit struct {
 	Clean  bool   // exit status 0
 	OOM    bool   // the memory limit killed it, or a part of it
 }
-
-// Usage is what an instance has used since its start, with its children. What
-// is not known is -1.
-type Usage struct {
-	CPU        time.Duration
-	MemoryPeak int64         // bytes
-	Periods    int64         // of the CPU quota
-	Held       int64         // those in which it was held back
-	HeldFor    time.Duration // thread time
-	OOMKills   int64
-}
-
-// NoUsage is what is known of what nobody counts.
-func NoUsage() Usage { return Usage{-1, -1, -1, -1, -1, -1} }
 
 // Features is what a backend can do, as data for whoever plans.
 type Features struct {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"prony/internal/cgroup"
 	"prony/internal/host"
 	"prony/internal/plan"
 )
@@ -163,16 +164,15 @@ func (r *Running) OOMKills(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Usage is what the instance has used so far, as far as somebody counts.
-func (r *Running) Usage(ctx context.Context) (Usage, error) {
+// Usage is what the instance has used so far; not ok if nobody counts.
+func (r *Running) Usage(ctx context.Context) (used cgroup.Stat, ok bool, err error) {
 	if r.started.Usage == nil {
-		return NoUsage(), nil
+		return used, false, nil
 	}
-	u, err := r.started.Usage(ctx)
-	if err != nil {
-		return NoUsage(), fmt.Errorf("read what %s used: %w", r.name, err)
+	if used, err = r.started.Usage(ctx); err != nil {
+		return used, false, fmt.Errorf("read what %s used: %w", r.name, err)
 	}
-	return u, nil
+	return used, true, nil
 }
 
 // Stop ends the instance and removes what the start made, also after the

@@ -22,7 +22,7 @@ type limited struct {
 func (t *limited) Load(ctx context.Context, l plan.Load, tell Tell) (*result.Load, error) {
 	t.trials++
 	time.Sleep(l.Warmup + l.Duration) //house:sleep the clock is virtual
-	rate := t.most * 1.2 // of the closed probe
+	rate := t.most * 1.2              // of the closed probe
 	if l.Model == plan.Open {
 		rate = l.Arrivals.RateAt(0)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"prony/internal/driver"
+	"prony/internal/cgroup"
 	"prony/internal/plan"
 	"prony/internal/result"
 )
@@ -16,7 +16,8 @@ type reading struct {
 	name, host string
 	index      int
 	limits     plan.Limits
-	used       driver.Usage
+	used       cgroup.Stat
+	known      bool
 }
 
 // usageWithin bounds the reading of one instance's counters.
@@ -28,7 +29,7 @@ func (t *Topology) Costs(ctx context.Context) Costs {
 	for _, u := range t.up {
 		c := reading{name: u.service.Name, host: u.service.Host, index: u.index, limits: u.running.Applied()}
 		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), usageWithin)
-		c.used, _ = u.running.Usage(one) // unknown is said by its values
+		c.used, c.known, _ = u.running.Usage(one) // what fails is not known
 		cancel()
 		all = append(all, c)
 	}
@@ -39,9 +40,8 @@ func (t *Topology) Costs(ctx context.Context) Costs {
 func (c Costs) Since(before Costs, requests int64) []result.Service {
 	all := []result.Service{}
 	for i, now := range c {
-		s := result.Service{Name: now.name, Instance: now.index, Host: now.host, Limits: now.limits,
-			MaxRSSBytes: max(now.used.MemoryPeak, 0)}
-		if i < len(before) {
+		s := result.Service{Name: now.name, Instance: now.index, Host: now.host, Limits: now.limits}
+		if i < len(before) && now.known && before[i].known {
 			spent(&s, before[i].used, now.used, requests)
 		}
 		all = append(all, s)
@@ -49,17 +49,18 @@ func (c Costs) Since(before Costs, requests int64) []result.Service {
 	return all
 }
 
-func spent(s *result.Service, a, b driver.Usage, requests int64) {
-	if a.CPU >= 0 && b.CPU > a.CPU {
+func spent(s *result.Service, a, b cgroup.Stat, requests int64) {
+	s.MaxRSSBytes = max(b.MemoryPeak, 0)
+	if a.CPU != cgroup.Unknown && b.CPU > a.CPU {
 		s.CPUUS = float64(b.CPU-a.CPU) / float64(time.Microsecond)
 		if requests > 0 {
 			s.CPUUSPerRequest = s.CPUUS / float64(requests)
 		}
 	}
-	if a.Periods >= 0 && b.Periods > a.Periods {
-		s.ThrottledRatio = float64(b.Held-a.Held) / float64(b.Periods-a.Periods)
+	if was, is := a.Throttled, b.Throttled; a.ThrottledOK && b.ThrottledOK && is.Periods > was.Periods {
+		s.ThrottledRatio = float64(is.Throttled-was.Throttled) / float64(is.Periods-was.Periods)
 	}
-	if a.OOMKills >= 0 {
+	if a.OOMKills != cgroup.Unknown {
 		s.OOMKills = max(b.OOMKills-a.OOMKills, 0)
 	}
 }

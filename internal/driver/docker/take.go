@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"prony/internal/cgroup"
 	"prony/internal/driver"
 	"prony/internal/plan"
 )
@@ -50,7 +51,8 @@ func (d *Driver) Take(ctx context.Context, c Created) (*driver.Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &driver.Started{Instance: i, Ready: c.Ready, Applied: applied, Notes: c.Notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills}, nil
+	return &driver.Started{Instance: i, Ready: c.Ready, Applied: applied, Notes: c.Notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills,
+		Usage: func(ctx context.Context) (cgroup.Stat, error) { return d.Stat(ctx, c.ID) }}, nil
 }
 
 // LogFolder is where the output of an instance is kept while it runs.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prony/internal/cgroup"
 	"prony/internal/driver"
 	"prony/internal/host"
 )
@@ -114,21 +115,9 @@ func (i *instance) oomKills(ctx context.Context) (int64, error) {
 }
 
 // usage reads the counters of the control group.
-func (i *instance) usage(ctx context.Context) (driver.Usage, error) {
-	u := driver.NoUsage()
-	if i.group == "" {
-		return u, nil
-	}
+func (i *instance) usage(ctx context.Context) (cgroup.Stat, error) {
 	answer, err := ask(ctx, i.site, Order{Do: read, Name: i.group})
-	if err != nil {
-		return u, err
-	}
-	s := answer.Stat
-	u.CPU, u.MemoryPeak, u.OOMKills = s.CPU, s.MemoryPeak, s.OOMKills
-	if s.ThrottledOK {
-		u.Periods, u.Held, u.HeldFor = s.Throttled.Periods, s.Throttled.Throttled, s.Throttled.Time
-	}
-	return u, nil
+	return answer.Stat, err
 }
 
 func (i *instance) Endpoint() string  { return i.url }

@@ -46,7 +46,11 @@ func (d *Driver) Start(ctx context.Context, r driver.Request) (*driver.Started, 
 		return nil, l.abandon(ctx, err)
 	}
 	ready := r.ReadyOf(l.program)
-	return &driver.Started{Instance: i, Ready: ready, Applied: l.applied, Notes: l.notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills, Usage: i.usage}, nil
+	started := &driver.Started{Instance: i, Ready: ready, Applied: l.applied, Notes: l.notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills}
+	if i.group != "" {
+		started.Usage = i.usage
+	}
+	return started, nil
 }
 
 // abandon takes back what was done until now.
