@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prony/internal/driver/drivertest"
 )
 
 // binary is prony, built once for all tests.
@@ -21,7 +23,10 @@ var binary string
 // TestMain builds the binary.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(withBinary(m))
+	done := drivertest.Engine()
+	status := withBinary(m)
+	done()
+	os.Exit(status)
 }
 
 func withBinary(m *testing.M) int {
