@@ -207,9 +207,26 @@ func cpuPressure(v view) answer {
 		severity = milder(severity)
 		message += ": the generator, the target or others"
 	}
+	// The kernel counts tasks that a quota holds back as waiting, though a core
+	// be free; and so would every target with a quota make its generator suspect.
+	if held := v.heldBack(); held != "" && severity == result.SuspectLevel {
+		severity = result.Note
+		message += "; tasks that the quota of " + held + " held back count as waiting here"
+	}
 	return found(result.Finding{Severity: severity, Message: message, Evidence: figures{"cpu_pressure": v.g.CPUPressure},
 		Threshold: figures{"cpu_pressure": v.t.PressureSuspect, "cpu_pressure_invalid": v.t.PressureInvalid},
 		Advice:    "leave cores free: fewer threads (-t), another machine for the target, nothing else running"})
+}
+
+// heldBack is a service on this machine that its CPU quota held back; "" if none
+// was.
+func (v view) heldBack() string {
+	for _, o := range v.things(result.OfService) {
+		if share, ok := v.mean(o, result.Throttled); ok && o.Host == "" && share >= v.t.QuotaNote {
+			return place(o)
+		}
+	}
+	return ""
 }
 
 // hiccups is by how much a short sleep came late: what the machine does to a

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"prony/internal/hdr"
@@ -24,19 +25,10 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 	for _, v := range e.Plan.Variants {
 		width = max(width, len([]rune(v.Name)))
 	}
-	p.line("%s", style.paint(bold, fmt.Sprintf("  %-*s %6s %12s %21s %9s %9s %9s %8s  %s", width, "variant", "trials", "requests/s", "interval or range", "× first", "p50", "p99", "errors", "verdict")))
-	var first float64
+	p.line("%s", style.paint(bold, fmt.Sprintf("  %-*s %6s %12s %21s %9s %9s %9s %8s  %s", width, "variant", "trials", "requests/s", "interval or range", "× "+short(reference(e), 5), "p50", "p99", "errors", "verdict")))
+	base := summarise(e.Of(e.Plan.Baseline))
 	for _, v := range e.Plan.Variants {
-		row := summarise(e.Of(v.Name))
-		if row.n == 0 {
-			p.line("  %-*s %6d %12s", width, v.Name, 0, "no result")
-			continue
-		}
-		if first == 0 {
-			first = row.rate
-		}
-		p.line("  %-*s %6d %12s %21s %9s %9s %9s %8s  %s", width, v.Name, row.n, figure(row.rate), row.between(), row.times(first),
-			row.p50, row.p99, unit.FormatPercent(row.errors), style.paint(verdictColour[row.verdict], string(row.verdict)))
+		p.row(v.Name, width, summarise(e.Of(v.Name)), base)
 	}
 	p.limits(e)
 	p.loads(e, width)
@@ -46,9 +38,42 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 	return p.err
 }
 
-// row is a variant over its trials.
+// reference names what the rates are multiples of.
+func reference(e *result.Experiment) string {
+	if len(e.Plan.Variants) > 0 && e.Plan.Variants[0].Name != e.Plan.Baseline {
+		return "base"
+	}
+	return "first"
+}
+
+// row writes a variant. Without a valid trial its figures are those of the
+// invalid ones, and count for nothing.
+func (p *printer) row(name string, width int, r, base row) {
+	switch {
+	case r.n == 0 && r.left == 0:
+		p.line("  %-*s %6d %12s", width, name, 0, "no result")
+		return
+	case r.n == 0:
+		r.n, base.rate = r.left, 0
+	case base.n == 0:
+		base.rate = 0
+	}
+	trials := fmt.Sprint(r.n)
+	if r.left > 0 && r.verdict != result.Invalid {
+		trials = fmt.Sprintf("%d of %d", r.n, r.n+r.left)
+	}
+	line := fmt.Sprintf("  %-*s %6s %12s %21s %9s %9s %9s %8s", width, name, trials, figure(r.rate), r.between(), r.times(base.rate),
+		r.p50, r.p99, unit.FormatPercent(r.errors))
+	if r.verdict == result.Invalid {
+		line = p.style.paint(dim, line)
+	}
+	p.line("%s  %s", line, p.style.paint(verdictColour[r.verdict], string(r.verdict)))
+}
+
+// row is a variant over its trials; those that are invalid count for nothing
+// unless there are no others (method 0.1).
 type row struct {
-	n        int
+	n, left  int // that count, that are left out
 	rate     float64
 	interval stats.Interval
 	p50, p99 string
@@ -111,8 +136,15 @@ func (r row) between() string {
 	return text
 }
 
-func summarise(trials []result.Trial) row {
-	r := row{n: len(trials), verdict: result.Valid}
+func summarise(all []result.Trial) row {
+	trials := usable(all)
+	r := row{n: len(trials), left: len(all) - len(trials), verdict: result.Valid}
+	if r.n == 0 {
+		trials = all
+	}
+	if r.left > 0 {
+		r.verdict = result.Suspect
+	}
 	var rates, p50, p99 []float64
 	var failed, asked int64
 	for _, t := range trials {
@@ -131,6 +163,16 @@ func summarise(trials []result.Trial) row {
 		r.errors = float64(failed) / float64(asked)
 	}
 	return r
+}
+
+// usable are the trials whose numbers may be used.
+func usable(all []result.Trial) (good []result.Trial) {
+	for _, t := range all {
+		if t.Validity.Verdict != result.Invalid {
+			good = append(good, t)
+		}
+	}
+	return good
 }
 
 // rateOf is the throughput of a trial, or the capacity where that was searched.
@@ -206,12 +248,12 @@ func loadOf(trials []result.Trial, i int) (name string, rates []float64) {
 // costs prints CPU per request of each service, where it could be read.
 func (p *printer) costs(e *result.Experiment, width int) {
 	p.line("")
-	p.line("%s", p.style.paint(bold, fmt.Sprintf("  %-*s %-20s %16s %12s %10s", width, "variant", "service", "CPU/request", "memory", "throttled")))
+	p.line("%s", p.style.paint(bold, fmt.Sprintf("  %-*s %-20s %16s %12s %10s  %s", width, "variant", "service", "CPU/request", "memory", "throttled", "limits of each, as the system has them")))
 	for _, v := range e.Plan.Variants {
 		trials := e.Of(v.Name)
 		for _, name := range serviceNames(trials) {
 			c := costOf(trials, name)
-			p.line("  %-*s %-20s %16s %12s %10s", width, v.Name, name, c.cpu, c.memory, c.throttled)
+			p.line("%s", strings.TrimRight(fmt.Sprintf("  %-*s %-20s %16s %12s %10s  %s", width, v.Name, name, c.cpu, c.memory, c.throttled, c.limits), " "))
 		}
 	}
 }
@@ -230,7 +272,7 @@ func serviceNames(trials []result.Trial) []string {
 	return append(names, "generator")
 }
 
-type cost struct{ cpu, memory, throttled string }
+type cost struct{ cpu, memory, throttled, limits string }
 
 // costOf is the median over the trials of what a service's instances used
 // together; "?" where nothing could be read.
@@ -251,7 +293,7 @@ func costOf(trials []result.Trial, name string) cost {
 		}
 		cpu, memory, held = append(cpu, c), append(memory, m), append(held, h)
 	}
-	c := cost{"?", "?", unit.FormatPercent(stats.Median(held))}
+	c := cost{"?", "?", unit.FormatPercent(stats.Median(held)), limitsOf(trials, name)}
 	if v := stats.Median(cpu); v > 0 {
 		c.cpu = fmt.Sprintf("%.3g µs", v)
 	}
@@ -259,6 +301,18 @@ func costOf(trials []result.Trial, name string) cost {
 		c.memory = unit.FormatSize(v)
 	}
 	return c
+}
+
+// limitsOf are the limits of a service, as they were read back.
+func limitsOf(trials []result.Trial, name string) string {
+	for _, t := range trials {
+		for _, s := range t.Services {
+			if s.Name == name {
+				return s.Limits.String()
+			}
+		}
+	}
+	return ""
 }
 
 // notes list failed trials and the reasons of verdicts, each once.
