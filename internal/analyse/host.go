@@ -209,7 +209,7 @@ func cpuPressure(v view) answer {
 	}
 	// The kernel counts tasks that a quota holds back as waiting, though a core
 	// be free; and so would every target with a quota make its generator suspect.
-	if held := v.heldBack(); held != "" && severity == result.SuspectLevel {
+	if held := v.quotaHeld(); held != "" && severity == result.SuspectLevel {
 		severity = result.Note
 		message += "; tasks that the quota of " + held + " held back count as waiting here"
 	}
@@ -218,9 +218,9 @@ func cpuPressure(v view) answer {
 		Advice:    "leave cores free: fewer threads (-t), another machine for the target, nothing else running"})
 }
 
-// heldBack is a service on this machine that its CPU quota held back; "" if none
+// quotaHeld is a service on this machine that its CPU quota held back; "" if none
 // was.
-func (v view) heldBack() string {
+func (v view) quotaHeld() string {
 	for _, o := range v.things(result.OfService) {
 		if share, ok := v.mean(o, result.Throttled); ok && o.Host == "" && share >= v.t.QuotaNote {
 			return place(o)
