@@ -21,7 +21,7 @@ func TestPressureOfAQuota(t *testing.T) {
 		{"the target held back elsewhere", 0.9, "sut", result.SuspectLevel},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := &result.Run{Generator: result.Generator{CPUPressure: 0.5}, Load: result.Load{DurationUS: 10e6, Loopback: true},
+			r := &result.Run{Generator: result.Generator{CPUs: 2, CPUUS: 1e6, MaxRSSBytes: 1 << 20, CPUPressure: 0.5}, Load: result.Load{DurationUS: 10e6, Loopback: true},
 				Observed: []result.Observed{{Kind: result.OfService, Name: "app", Service: "app", Host: tt.host,
 					AtUS: []float64{1e6, 2e6}, LengthUS: []float64{1e6, 1e6},
 					Series: map[result.Metric]result.Values{result.Throttled: {tt.throttled, tt.throttled}}}}}
