@@ -176,7 +176,7 @@ func (c *campaign) conductor(ctx context.Context, history *memory, stage *stage)
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
 		Judge: judge, Watch: watch, Steady: func() lab.Steady { return &stats.Warmup{} },
-		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: stage.events}, nil
+		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: c.flags.events.tee(c, stage.events)}, nil
 }
 
 // enough plans the blocks of an experiment that repeats until it can tell a

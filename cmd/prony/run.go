@@ -38,6 +38,7 @@ type runFlags struct {
 	json, keep, driver string
 	allow              []string
 	keeping            keeping
+	events             eventsFlag
 }
 
 func runCommand(std streams) *cobra.Command {
@@ -54,6 +55,7 @@ func runCommand(std streams) *cobra.Command {
 	s.BoolVar(&f.advisory, "advisory", false, "go on without limits that this machine does not let us set, and say so in the result")
 	s.StringVar(&f.driver, "driver", "process", "what process and catalog services run as: process, or docker for a container of their own each")
 	f.outputs(s)
+	f.events.register(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 	return cmd
 }
