@@ -4,7 +4,7 @@
 .SILENT:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: help build run test check format vet staticcheck policy test-race traceless bench fuzz clean
+.PHONY: help build run test test-slow check format vet staticcheck policy test-race traceless bench fuzz clean
 
 GO        ?= go
 FUZZTIME  ?= 10m
@@ -33,7 +33,10 @@ run: build ## Build, then see it work: ./prony demo
 
 test: ## go vet and all tests
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test -timeout 25m ./...
+
+test-slow: ## The statistical audits in full, minutes long
+	PRONY_SLOW=1 $(GO) test -timeout 60m ./internal/stats ./internal/compare ./internal/capacity ./e2e
 
 check: ## What has to pass before a commit is shared: format, vet, staticcheck, policy, tests, races, no traces
 	before=$$($(MAKE) -s --no-print-directory traceless) && \
@@ -66,7 +69,7 @@ policy:
 
 test-race: ## Tests of the concurrent packages under the race detector (needs a C compiler)
 	if command -v $$($(GO) env CC) >/dev/null; then \
-		packages=$$($(racepkgs)); test -z "$$packages" || CGO_ENABLED=1 $(GO) test -race $$packages; \
+		packages=$$($(racepkgs)); test -z "$$packages" || CGO_ENABLED=1 $(GO) test -race -timeout 25m $$packages; \
 	else \
 		$(call missing,race tests need a C compiler); \
 	fi
