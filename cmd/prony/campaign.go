@@ -114,6 +114,9 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	defer release()
+	if err := examine(ctx, c.kept.Dir(), c.std); err != nil {
+		return nil, &exitError{exitEnvironment, err}
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	stage := c.flags.looks.open(c.std, c.plan, plan.Load{}, stop, c.live)

@@ -1,16 +1,18 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"prony/internal/cgroup"
 	"prony/internal/doctor"
+	"prony/internal/driver/docker"
 	"prony/internal/evloop"
 	"prony/internal/report"
 )
@@ -41,10 +43,31 @@ func doctorCommand(std streams) *cobra.Command {
 
 // examination is how this machine is looked at.
 func examination() doctor.Config {
-	return doctor.Config{Files: openFileLimits, Groups: mayLimit, Engine: func() (string, string) {
+	return doctor.Config{Files: openFileLimits, Groups: mayLimit, Docker: dockerVersion, Engine: func() (string, string) {
 		kind, reason := evloop.Probe()
 		return string(kind), reason
 	}}
+}
+
+func dockerVersion(ctx context.Context) (string, error) {
+	return docker.New(docker.Config{}).Version(ctx)
+}
+
+// beforehand is how long a run looks at the machine before it begins.
+const beforehand = 500 * time.Millisecond
+
+// examine looks at the machine before a campaign, keeps the answer in its folder
+// and says what would make its numbers wrong.
+func examine(ctx context.Context, folder string, std streams) error {
+	c := examination()
+	c.Sample = beforehand
+	all := doctor.Run(ctx, c)
+	for _, k := range all {
+		if k.State == doctor.Bad {
+			fmt.Fprintf(std.err, "prony: %s: %s: %s (see prony doctor)\n", k.Name, k.Found, k.Why)
+		}
+	}
+	return writeTo(filepath.Join(folder, "doctor.json"), io.Discard, func(w io.Writer) error { return printJSON(w, all) })
 }
 
 // mayLimit tries to make a control group.
@@ -102,9 +125,7 @@ func (f doctorFlags) tell(all []doctor.Check, std streams) error {
 	err := report.Examination(people, all, style(people))
 	if f.json != "" {
 		err = errors.Join(err, writeTo(f.json, std.out, func(w io.Writer) error {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(struct {
+			return printJSON(w, struct {
 				Schema string         `json:"schema"`
 				Checks []doctor.Check `json:"checks"`
 			}{"prony.doctor/1", all})

@@ -127,6 +127,19 @@ func (d *Driver) Able(ctx context.Context, asked plan.Limits) error {
 	return e.able(ctx, asked)
 }
 
+// Version is that of the engine that answers.
+func (d *Driver) Version(ctx context.Context) (string, error) {
+	api, err := d.Engine(ctx)
+	if err != nil {
+		return "", err
+	}
+	v, err := api.ServerVersion(ctx, client.ServerVersionOptions{})
+	if err != nil {
+		return "", fmt.Errorf("ask the engine for its version: %w", err)
+	}
+	return v.Version, nil
+}
+
 // Engine is the client of the driver's engine, for other drivers of containers.
 // It fails like Check where there is none.
 func (d *Driver) Engine(ctx context.Context) (*client.Client, error) {
