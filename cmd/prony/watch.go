@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,12 @@ func targetOf(p topology.Place, status func(plan.Service) (string, bool)) monito
 	t := monitor.Target{Name: p.Service.Name, Instance: p.Instance, Cgroup: p.Place.Cgroup, Container: p.Place.Container}
 	if p.Place.PID > 0 {
 		t.PIDs = []int{p.Place.PID}
+	}
+	for _, where := range p.Service.Metrics {
+		if strings.HasPrefix(where, "/") {
+			where = p.Endpoint + where
+		}
+		t.Metrics = append(t.Metrics, where)
 	}
 	if path, ok := status(p.Service); ok {
 		t.Stats = []string{p.Endpoint + path}

@@ -58,6 +58,7 @@ type Service struct {
 	Ready      *Ready            `yaml:"ready,omitempty"`
 	Env        map[string]string `yaml:"env,omitempty"`
 	Params     map[string]string `yaml:"params,omitempty"`
+	Metrics    []string          `yaml:"metrics,omitempty"`
 	Port       int               `yaml:"port,omitempty"`
 	On         string            `yaml:"on,omitempty"`
 }

@@ -56,6 +56,7 @@ func serviceForm() *form {
 		{name: "ready", form: readyForm(), doc: "When an instance counts as started. Default: it takes a TCP connection within 60s.", also: []string{"healthcheck", "readiness"}},
 		{name: "env", form: tableOf(of(text)), doc: "Environment, on top of what the kind sets.", also: []string{"environment"}},
 		{name: "params", form: tableOf(of(text)), doc: "Parameters of a catalog entry.", also: []string{"parameters"}},
+		{name: "metrics", form: oneOrMore(of(text)), doc: "Paths or URLs of metrics in the text format of Prometheus, read once a second.", also: []string{"prometheus", "scrape"}},
 		{name: "port", form: atLeast(1), doc: "The port it listens on; by default a free one is chosen. Known to it as ${port}.", also: []string{"ports"}},
 		{name: "on", form: of(text), doc: "The host it runs on, from the list of hosts. Default here.", also: []string{"host"}},
 	}}
