@@ -114,7 +114,7 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	defer release()
-	if err := examine(ctx, c.kept.Dir(), c.std); err != nil {
+	if err := examine(ctx, c.kept.Dir(), !c.flags.looks.quiet, c.std); err != nil {
 		return nil, &exitError{exitEnvironment, err}
 	}
 	ctx, stop := context.WithCancel(ctx)

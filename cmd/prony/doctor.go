@@ -57,13 +57,13 @@ func dockerVersion(ctx context.Context) (string, error) {
 const beforehand = 500 * time.Millisecond
 
 // examine looks at the machine before a campaign, keeps the answer in its folder
-// and says what would make its numbers wrong.
-func examine(ctx context.Context, folder string, std streams) error {
+// and says, if told to, what would make its numbers wrong.
+func examine(ctx context.Context, folder string, tell bool, std streams) error {
 	c := examination()
 	c.Sample = beforehand
 	all := doctor.Run(ctx, c)
 	for _, k := range all {
-		if k.State == doctor.Bad {
+		if tell && k.State == doctor.Bad {
 			fmt.Fprintf(std.err, "prony: %s: %s: %s (see prony doctor)\n", k.Name, k.Found, k.Why)
 		}
 	}
