@@ -130,6 +130,7 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 	all, err := conductor.Run(ctx)
 	stage.close(c.std.err)
 	analyse.Experiment(all, analyse.DefaultThresholds())
+	compare.Curves(all)
 	if e := c.report(all, people); e != nil {
 		return nil, &exitError{exitEnvironment, e}
 	}
@@ -219,8 +220,13 @@ func judge(r *result.Run) {
 	}
 }
 
-// experimentVerdict is bad if any trial's is, or a trial has no result.
+// experimentVerdict is bad if a goal was missed, if any trial's is, or a trial has no result.
 func experimentVerdict(all *result.Experiment) error {
+	for _, g := range all.Goals {
+		if !g.Met {
+			return &exitError{code: exitVerdict}
+		}
+	}
 	for i := range all.Trials {
 		t := &all.Trials[i]
 		if t.Error != "" {

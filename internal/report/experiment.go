@@ -34,6 +34,7 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 	p.loads(e, width)
 	p.costs(e, width)
 	p.searches(e)
+	p.curves(e)
 	p.notes(e)
 	return p.err
 }

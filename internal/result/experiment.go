@@ -14,6 +14,10 @@ type Experiment struct {
 	// Findings are about several trials: whether the variants are alike, what one
 	// says of another.
 	Findings []Finding `json:"findings,omitempty"`
+	// Goals are the expectations over several variants, and Curves how throughput
+	// grows along each axis of numbers.
+	Goals  []Expectation `json:"goals,omitempty"`
+	Curves []Curve       `json:"curves,omitempty"`
 }
 
 // Trial is one trial: its result, or why it has none.
