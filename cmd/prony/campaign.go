@@ -20,7 +20,6 @@ import (
 	"prony/internal/plan"
 	"prony/internal/report"
 	"prony/internal/result"
-	"prony/internal/stats"
 	"prony/internal/topology"
 )
 
@@ -179,7 +178,7 @@ func (c *campaign) conductor(ctx context.Context, history *memory, stage *stage)
 	}
 	d := driver{kind: "load", std: c.std, allow: c.flags.allow}
 	return &lab.Campaign{ID: c.kept.ID(), Plan: c.plan, Loader: loader{d}, Parts: parts, Version: version,
-		Judge: judge, Watch: watch, Steady: func() lab.Steady { return &stats.Warmup{} },
+		Judge: judge, Watch: watch, Steady: func() lab.Steady { return newWarmth(c.live) },
 		Enough: enough, Has: c.kept.Has, Get: c.kept.Get, Put: put, Events: c.flags.events.tee(c, stage.events)}, nil
 }
 
