@@ -158,7 +158,7 @@ func auditSources(files []string, in io.Reader) ([]audit.Source, error) {
 func (f *auditFlags) readFacts(files []string, read []audit.Block) (audit.File, []audit.Block, error) {
 	var errs []error
 	facts := audit.File{}
-	all := []audit.Block{}
+	var all []audit.Block
 	flags := func(b *audit.Block) {
 		for _, g := range f.given {
 			g.apply(b)

@@ -34,7 +34,6 @@ const compareExamples = `  prony compare last
 type compareFlags struct {
 	options compare.Options
 	margins []string
-	alpha   float64
 	json    string
 	keep    string
 }

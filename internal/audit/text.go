@@ -58,9 +58,6 @@ func (c *cursor) next() (line string, ok bool) {
 	return cleaned(rest[:min(end, longestLine)]), true
 }
 
-// peek returns the next line without moving.
-func (c cursor) peek() (string, bool) { return c.next() }
-
 var (
 	colours = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 	tags    = regexp.MustCompile(`(?i)</?(pre|code|p|div|span|br|td|tr|li|b|strong)(\s[^>]*)?/?>`)

@@ -129,10 +129,5 @@ func (c *collector) take() {
 	c.sink.flush()
 }
 
-// kind makes the head of a thing on the watched machine.
-func (c *collector) kind(kind, name string) Head {
-	return Head{Kind: kind, Name: name, Host: c.request.Host}
-}
-
 // slow reports whether it is time for what need not be looked at each time.
 func (c *collector) slow() bool { return c.tick%10 == 0 }
