@@ -12,15 +12,15 @@ import (
 
 	"prony/internal/compare"
 	"prony/internal/report"
-	"prony/internal/result"
 	"prony/internal/unit"
 )
 
 const compareLong = `Say which of two results is better, by how much, and how sure that is. With one
 experiment its variants are held against its baseline, block by block; with two
 results the second is held against the first. A result is a campaign (its id,
-its folder, or last), a .prony file or a JSON file; SOURCE#VARIANT is one variant
-of an experiment.
+its folder, or last), a .prony file, a JSON file, a run of the history (by id or
+name, with its repeats) or baseline:EXPERIMENT; SOURCE#VARIANT is one variant of
+an experiment.
 
 The run is the unit: one value per run, exact intervals, and margins below which
 a difference does not matter. Metrics marked * are gates and decide.
@@ -118,7 +118,7 @@ func (f *compareFlags) compare(args []string) (*compare.Result, error) {
 // side is one of the two that are compared.
 func side(s *source) (compare.Side, error) {
 	if s.run != nil {
-		return compare.Stored(s.name, []*result.Run{s.run}), nil
+		return compare.Stored(s.name, s.stored()), nil
 	}
 	variant := s.variant
 	if names := s.variants(); variant == "" {

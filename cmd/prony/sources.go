@@ -18,9 +18,10 @@ type source struct {
 	variant    string // asked for by name#variant
 	experiment *result.Experiment
 	run        *result.Run
+	repeats    []*result.Run // of a run of the history, itself among them
 }
 
-var errSource = errors.New("want a campaign (its id, its folder, or last), a .prony file, or a result as JSON")
+var errSource = errors.New("want a campaign (its id, its folder, or last), a .prony file, a result as JSON, or a run of the history (prony list)")
 
 // openSource finds a stored result by what people call it: NAME or NAME#VARIANT.
 func openSource(name, root string) (*source, error) {
@@ -35,8 +36,13 @@ func openSource(name, root string) (*source, error) {
 func (s *source) open(name, root string) error {
 	info, err := os.Stat(name)
 	switch {
+	case strings.HasPrefix(name, baselinePrefix):
+		return s.history(name)
 	case err != nil:
-		return s.campaign(root, name)
+		if err := s.campaign(root, name); !errors.Is(err, errSource) {
+			return err
+		}
+		return s.history(name)
 	case info.IsDir():
 		return s.campaign(filepath.Dir(filepath.Clean(name)), filepath.Base(filepath.Clean(name)))
 	case strings.HasSuffix(name, ".prony"):
