@@ -140,7 +140,12 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 	case err != nil:
 		return all, &exitError{exitEnvironment, err}
 	}
-	return all, experimentVerdict(all)
+	// The gravest status counts; what was measured is reported either way.
+	shared := c.flags.share.finish(nil, all, c.kept.Get, filepath.Dir(c.kept.Dir()), c.std)
+	if err := experimentVerdict(all); statusOf(err) > statusOf(shared) {
+		return all, err
+	}
+	return all, shared
 }
 
 // live is the newest sample of everything that is watched.

@@ -55,6 +55,10 @@ func compareCommand(std streams) *cobra.Command {
 }
 
 func (f *compareFlags) run(args []string, std streams) error {
+	gates, err := takeGateFile(&f.options)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
 	r, err := f.compare(args)
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -73,6 +77,9 @@ func (f *compareFlags) run(args []string, std streams) error {
 	}
 	if err != nil {
 		return &exitError{exitEnvironment, err}
+	}
+	if gates != nil {
+		return gates.verdict(gates.judge(r))
 	}
 	if r.Failed() {
 		return &exitError{code: exitVerdict}

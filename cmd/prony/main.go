@@ -124,6 +124,8 @@ how sure it is.`,
 		runCommand(std), schemaCommand(std), cleanupCommand(std), compareCommand(std), noiseCommand(std), doctorCommand(std), calibrateCommand(std), obeyCommand(std), observeCommand(std))
 	root.AddCommand(storeCommands(std)...)
 	root.AddCommand(auditCommand(std))
+	root.AddCommand(reportCommand(std))
+	root.AddCommand(serveCommand(std))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

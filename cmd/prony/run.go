@@ -39,6 +39,7 @@ type runFlags struct {
 	allow              []string
 	keeping            keeping
 	events             eventsFlag
+	share              shareFlags
 }
 
 func runCommand(std streams) *cobra.Command {
@@ -56,6 +57,7 @@ func runCommand(std streams) *cobra.Command {
 	s.StringVar(&f.driver, "driver", "process", "what process and catalog services run as: process, or docker for a container of their own each")
 	f.outputs(s)
 	f.events.register(s)
+	f.share.register(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 	return cmd
 }
@@ -71,6 +73,9 @@ func (f *runFlags) outputs(s *pflag.FlagSet) {
 func runExperiment(ctx context.Context, f runFlags, args []string, std streams) error {
 	if f.driver != "process" && f.driver != "docker" {
 		return &exitError{exitUsage, fmt.Errorf("--driver %q: want process or docker", f.driver)}
+	}
+	if err := f.share.check(); err != nil {
+		return err
 	}
 	if f.resume {
 		return resumeCampaign(ctx, f, std)
