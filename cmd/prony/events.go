@@ -37,6 +37,7 @@ func (f *eventsFlag) Type() string { return "FILE" }
 func (f *eventsFlag) Set(text string) (err error) {
 	if fd, e := strconv.ParseUint(text, 10, 16); e == nil {
 		f.out = os.NewFile(uintptr(fd), "events")
+		closeOnExec(uintptr(fd)) // services are not to hold it open
 		_, err = f.out.Stat()
 		return err
 	}
@@ -111,7 +112,6 @@ type (
 		Service  string                    `json:"service,omitempty"`
 		Instance int                       `json:"instance,omitempty"`
 		Host     string                    `json:"host,omitempty"`
-		Facts    map[string]string         `json:"facts,omitempty"`
 		Values   map[result.Metric]float64 `json:"values"` // those that are known
 	}
 	findingEvent struct {
@@ -178,17 +178,20 @@ func progressOf(p result.Progress, busy float64) progressEvent {
 	return e
 }
 
-// samplesOf are the last values of what was watched.
+// samplesOf are the last values of what was watched. Interfaces that carried
+// nothing are left out: a machine may have dozens.
 func samplesOf(all []result.Observed) []sample {
 	samples := []sample{}
 	for _, o := range all {
-		s := sample{Kind: o.Kind, Name: o.Name, Service: o.Service, Instance: o.Instance, Host: o.Host, Facts: o.Facts, Values: map[result.Metric]float64{}}
+		s := sample{Kind: o.Kind, Name: o.Name, Service: o.Service, Instance: o.Instance, Host: o.Host, Values: map[result.Metric]float64{}}
 		for m, v := range o.Series {
 			if n := len(v); n > 0 && !math.IsNaN(v[n-1]) && !math.IsInf(v[n-1], 0) {
 				s.Values[m] = v[n-1]
 			}
 		}
-		samples = append(samples, s)
+		if o.Kind != result.OfInterface || s.Values[result.BytesIn]+s.Values[result.BytesOut] > 0 {
+			samples = append(samples, s)
+		}
 	}
 	return samples
 }
