@@ -57,6 +57,9 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	if err := foldersExist(f.json, f.hlog); err != nil {
 		return &exitError{exitEnvironment, err}
 	}
+	if err := f.share.check(); err != nil {
+		return err
+	}
 	people := std.out
 	if f.json == "-" {
 		people = std.err
@@ -77,7 +80,21 @@ func load(ctx context.Context, f loadFlags, urls []string, std streams) error {
 	if err != nil {
 		return err
 	}
-	return verdict(run)
+	return f.judge(run, std)
+}
+
+// judge writes the reports that were asked for and gives the verdict; the
+// gravest status counts.
+func (f loadFlags) judge(run *result.Run, std streams) error {
+	root, err := runFlags{}.folder()
+	if err != nil {
+		return &exitError{exitEnvironment, err}
+	}
+	shared := f.share.finish(run, nil, nil, root, std)
+	if err := verdict(run); statusOf(err) > statusOf(shared) {
+		return err
+	}
+	return shared
 }
 
 // drive drives the load and shows how it goes.
@@ -142,6 +159,7 @@ type loadFlags struct {
 	looks                                                       looks
 	allow                                                       []string
 	keeping                                                     keeping
+	share                                                       shareFlags
 }
 
 func (f *loadFlags) register(s *pflag.FlagSet) {
@@ -199,5 +217,6 @@ func (f *loadFlags) registerOutput(s *pflag.FlagSet) {
 	s.BoolVar(&f.printSpec, "print-spec", false, "print the experiment file this command amounts to, and stop")
 	f.looks.register(s)
 	f.keeping.register(s)
+	f.share.register(s)
 	s.StringArrayVar(&f.allow, "yes-i-may-load", nil, "HOST that is neither loopback nor private and that you may load")
 }
