@@ -172,6 +172,15 @@ type Load struct {
 	// Loopback says that the target answered from this machine.
 	Loopback  bool       `json:"loopback"`
 	Intervals []Interval `json:"intervals"`
+	// With is the program that made the load when it was not Prony's engine;
+	// Latency is empty then.
+	With string `json:"with,omitempty"`
+	// Printed are the response times that it printed, in microseconds: "mean",
+	// "stdev", "min", "max", "p50", "p99.9". They stay apart from Latency, since
+	// they are no distribution, and may be of other requests than were sent.
+	Printed map[string]float64 `json:"printed_us,omitempty"`
+	// Output is what it printed, behind its command.
+	Output string `json:"output,omitempty"`
 	// Records are requests kept one by one, when the plan asked for them.
 	Records []Record `json:"-"`
 }
