@@ -50,7 +50,7 @@ var progressLine = regexp.MustCompile(`(?m)^ *\d+% +\d+s .*p50 .*p99 .*errors `)
 func TestProgressInTerminal(t *testing.T) {
 	t.Parallel()
 	n := startNginx(t)
-	s := openScreen(t, binary+" load "+n.url("/")+" -c 4 -d 3500ms")
+	s := openScreen(t, binary+" load "+n.url("/")+" -c 4 -d 3500ms --plain")
 	seen := map[string]bool{}
 	eventually(t, "the report is there", func() bool {
 		text := s.text(t, false)
@@ -77,6 +77,26 @@ func TestProgressInTerminal(t *testing.T) {
 	}
 	if !strings.Contains(s.text(t, true), "\x1b[1m") {
 		t.Error("got no colours in a terminal")
+	}
+}
+
+// TestScreenInTerminal: without --plain there is a screen while the load runs,
+// and it is gone when the report is printed.
+func TestScreenInTerminal(t *testing.T) {
+	t.Parallel()
+	n := startNginx(t)
+	s := openScreen(t, binary+" load "+n.url("/")+" -c 4 -d 3500ms")
+	shown := false
+	eventually(t, "the report is there", func() bool {
+		text := s.text(t, false)
+		shown = shown || strings.Contains(text, "LOAD") && strings.Contains(text, "HOSTS")
+		return strings.Contains(text, "\nstatus ")
+	})
+	if !shown {
+		t.Error("there was no screen")
+	}
+	if text := s.text(t, false); strings.Contains(text, "HOSTS") || !strings.Contains(text, "requests/s over 3.5s") {
+		t.Errorf("got\n%s\nwant the report and nothing of the screen", text)
 	}
 }
 

@@ -16,9 +16,7 @@ import (
 	"prony/internal/analyse"
 	"prony/internal/demo"
 	"prony/internal/monitor"
-	"prony/internal/plan"
 	"prony/internal/result"
-	"prony/internal/spec"
 	"prony/internal/unit"
 )
 
@@ -108,11 +106,7 @@ func (c *calibration) save() error {
 }
 
 func runCalibration(ctx context.Context, f runFlags, trial time.Duration, std streams) error {
-	e, err := spec.Load("calibrate", demo.Calibrate, spec.Overrides{Set: []string{"load.duration=" + unit.FormatDuration(trial)}})
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	p, err := builtIn("calibrate", demo.Calibrate, trial)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}

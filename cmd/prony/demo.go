@@ -40,11 +40,7 @@ func demoCommand(std streams) *cobra.Command {
 }
 
 func runDemo(ctx context.Context, f runFlags, d time.Duration, std streams) error {
-	e, err := spec.Load("demo", demo.Experiment, spec.Overrides{Set: []string{"load.duration=" + unit.FormatDuration(d)}})
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	p, err := builtIn("demo", demo.Experiment, d)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -53,6 +49,15 @@ func runDemo(ctx context.Context, f runFlags, d time.Duration, std streams) erro
 		return &exitError{exitEnvironment, err}
 	}
 	return demoVerdict(begin(ctx, f, "/", p, places, std))
+}
+
+// builtIn is the plan of an experiment in the binary, with loads of some length.
+func builtIn(name string, text []byte, d time.Duration) (*plan.Experiment, error) {
+	e, err := spec.Load(name, text, spec.Overrides{Set: []string{"load.duration=" + unit.FormatDuration(d)}})
+	if err != nil {
+		return nil, err
+	}
+	return plan.Make(e, plan.Facts{CPUs: usableCPUs()})
 }
 
 // demoVerdict: a busy machine's verdict is what the demo shows, not its failure.

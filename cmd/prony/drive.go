@@ -73,6 +73,9 @@ func (d driver) live() []result.Observed {
 type loader struct{ driver }
 
 func (l loader) Load(ctx context.Context, p plan.Load, tell lab.Tell) (*result.Load, error) {
+	if p.With != "" {
+		return with(ctx, p, tell)
+	}
 	window := func(start, end time.Time) {
 		if l.begun != nil {
 			l.begun()

@@ -22,7 +22,14 @@ func Run(r *result.Run, t Thresholds) {
 		r.Generator.CPUUSPerRequest = r.Generator.CPUUS / float64(n)
 	}
 	v := newView(r, t)
-	r.Validity, v.found = v.judge(areas())
+	rules := areas()
+	if r.Load.With != "" {
+		rules = foreign()
+	}
+	r.Validity, v.found = v.judge(rules)
+	if r.Load.With != "" {
+		r.Validity.NotRun = append(r.Validity.NotRun, "the books, the timetable and the connections: "+r.Load.With+" does not keep them")
+	}
 	r.Bottleneck = v.bottleneck()
 	r.Expect = v.expectations()
 	r.Worst = v.worst()
@@ -87,6 +94,14 @@ func areas() []area {
 		{where: "target", rules: chainRules()},
 		{where: "target", rules: steadyRules()},
 	}
+}
+
+// foreign are the areas for a load that another program made: it keeps no books
+// of ours, and its timetable and connections are not known.
+func foreign() []area {
+	return slices.DeleteFunc(areas(), func(a area) bool {
+		return len(a.rules) > 0 && slices.Contains([]string{bookRules()[0].name, paceRules()[0].name, connectionRules()[0].name, workRules()[0].name}, a.rules[0].name)
+	})
 }
 
 // judge runs the rules and draws the verdict.

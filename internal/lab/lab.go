@@ -30,6 +30,10 @@ type Tell struct {
 	Threads func(ids []int)
 	// Window hears when the measured window begins and, unless zero, will end.
 	Window func(start, end time.Time)
+	// Cost hears what a program of its own that made the load has cost.
+	Cost func(cpu time.Duration, maxRSS int64)
+	// Warn hears of doubts that the result has to carry.
+	Warn func(text string)
 	// Start, when not nil, is asked when the connections stand and says when to
 	// begin: several loads begin together.
 	Start func() time.Time
@@ -73,6 +77,11 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 			watch.Window(start, end)
 		}
 	}}
+	var other *result.Generator
+	tell.Cost = func(cpu time.Duration, maxRSS int64) {
+		other = &result.Generator{CPUUS: float64(cpu.Microseconds()), MaxRSSBytes: maxRSS}
+	}
+	tell.Warn = func(text string) { run.Warnings = append(run.Warnings, text) }
 	if o.Progress != nil {
 		tell.Progress = func(pr result.Progress) { o.Progress(pr, watch.Busy()) }
 	}
@@ -84,6 +93,9 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	run.Load, run.Also = *load, also
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
+	if other != nil {
+		run.Generator = instead(run.Generator, *other, load.DurationUS)
+	}
 	if o.Watch != nil {
 		o.Watch.Stop()
 		o.Watch.Into(run)
@@ -92,4 +104,19 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 		err = fmt.Errorf("drive load: %w", err)
 	}
 	return run, err
+}
+
+// instead is the generator where another program made the load: what it cost,
+// and what was seen of the machine. Of itself nothing more is known.
+func instead(seen, other result.Generator, windowUS float64) result.Generator {
+	g := seen
+	g.CPUUS, g.MaxRSSBytes = other.CPUUS, other.MaxRSSBytes
+	if windowUS > 0 && g.CPUs > 0 {
+		g.MeanBusy = other.CPUUS / windowUS / g.CPUs
+	}
+	g.PeakBusy, g.PeakThreadBusy, g.BusySeries, g.ThreadSeries = 0, 0, nil, nil
+	g.GCCPUShare, g.GCPauseP99US, g.SchedP99US = 0, 0, 0
+	g.Unknown = append(g.Unknown, "busy_series", "peak_busy", "thread_series", "peak_thread_busy", "gc_cpu_share", "gc_pause_p99_us",
+		"sched_latency_p99_us", "open_files_peak")
+	return g
 }

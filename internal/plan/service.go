@@ -77,6 +77,11 @@ type Limits struct {
 	PIDs   int     `json:"pids,omitempty"`
 }
 
+// None reports whether nothing is limited.
+func (l Limits) None() bool {
+	return l.CPUs == 0 && len(l.Cores) == 0 && l.Memory == 0 && l.PIDs == 0
+}
+
 // Ready is when an instance counts as started: the Path answers with Status, or
 // the output matches Log, or (TCP) it takes a connection. All empty leaves it to
 // the catalog entry.

@@ -152,6 +152,12 @@ func summarise(all []result.Trial) row {
 		rates = append(rates, rateOf(t))
 		failed += t.Load.Requests.Failed
 		asked += t.Load.Requests.Asked
+		if x, ok := t.Load.Printed["p50"]; ok {
+			p50 = append(p50, 1000*x)
+		}
+		if x, ok := t.Load.Printed["p99"]; ok {
+			p99 = append(p99, 1000*x)
+		}
 		if h := t.Load.Latency.Response; !h.Empty() {
 			p50 = append(p50, float64(h.Value(hdr.P50)))
 			p99 = append(p99, float64(h.Value(hdr.P99)))

@@ -16,7 +16,7 @@ func (t Trial) Slim() Trial {
 }
 
 func (l Load) slim() Load {
-	l.Intervals, l.Records, l.Samples, l.PerThread = nil, nil, nil, nil
+	l.Intervals, l.Records, l.Samples, l.PerThread, l.Output = nil, nil, nil, nil, ""
 	for _, h := range []Histogram{l.Latency.Response, l.Latency.Service, l.Latency.Lag, l.Latency.Dispatch, l.Latency.FirstByte,
 		l.Latency.Failed, l.Connections.ConnectTime, l.Connections.TLSTime} {
 		if h.Histogram != nil {

@@ -99,7 +99,7 @@ func (d *Driver) check(ctx context.Context, r driver.Request) error {
 
 // able reports which limits asked for the engine cannot set.
 func (e *engine) able(ctx context.Context, asked plan.Limits) error {
-	if unlimited(asked) {
+	if asked.None() {
 		return nil
 	}
 	info, err := e.api.Info(ctx, client.InfoOptions{})

@@ -44,7 +44,6 @@ var (
 	Local          = local
 	Held           = held
 	Progress       = progress
-	Cores          = cores
 )
 
 // Work is ${work} in a container.

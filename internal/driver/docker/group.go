@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prony/internal/cgroup"
 	"prony/internal/plan"
 )
 
@@ -179,7 +180,7 @@ func (f folder) limit(controller string, l *plan.Limits) error {
 	default:
 		var text []byte
 		text, err = os.ReadFile(filepath.Join(f.path, "cpuset.cpus"))
-		l.Cores = cores(string(text))
+		l.Cores = cgroup.Cores(string(text))
 	}
 	return err
 }

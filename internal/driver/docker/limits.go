@@ -2,12 +2,12 @@ package docker
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
 
+	"prony/internal/cgroup"
 	"prony/internal/plan"
 )
 
@@ -35,7 +35,7 @@ func Resources(l plan.Limits) container.Resources {
 
 // limitsOf are the limits that the engine says a container has.
 func limitsOf(r container.Resources) plan.Limits {
-	l := plan.Limits{CPUs: float64(r.NanoCPUs) / 1e9, Memory: r.Memory, Cores: cores(r.CpusetCpus)}
+	l := plan.Limits{CPUs: float64(r.NanoCPUs) / 1e9, Memory: r.Memory, Cores: cgroup.Cores(r.CpusetCpus)}
 	if r.NanoCPUs == 0 && r.CPUQuota > 0 && r.CPUPeriod > 0 {
 		l.CPUs = float64(r.CPUQuota) / float64(r.CPUPeriod)
 	}
@@ -60,33 +60,4 @@ func corrected(engine, kernel, asked plan.Limits) plan.Limits {
 		engine.Cores = kernel.Cores
 	}
 	return engine
-}
-
-// coresMax bounds a list of cores.
-const coresMax = 1 << 16
-
-// cores lists "0-3,8"; what is no number is left out.
-func cores(list string) []int {
-	var all []int
-	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
-		}
-		low, err := strconv.Atoi(from)
-		high, err2 := strconv.Atoi(to)
-		if err != nil || err2 != nil || low < 0 {
-			continue
-		}
-		for n := low; n <= high && n < coresMax; n++ {
-			all = append(all, n)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// unlimited reports whether nothing was asked for.
-func unlimited(l plan.Limits) bool {
-	return l.CPUs == 0 && len(l.Cores) == 0 && l.Memory == 0 && l.PIDs == 0
 }

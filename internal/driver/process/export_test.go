@@ -9,6 +9,3 @@ func Marked(environ string) driver.RunID { return marked(environ) }
 
 // Whereabouts lets tests in.
 func Whereabouts(text, dir string) map[int]driver.RunID { return parseWhereabouts(text, dir) }
-
-// Cores lets tests in.
-func Cores(list string) []int { return cores(list) }

@@ -220,9 +220,9 @@ func (l *launch) confine(ctx context.Context) error {
 	case err == nil:
 		l.enter, l.applied = answer.Enter, planLimits(answer.Limits)
 		return nil
-	case !unlimited(asked) && !l.request.Advisory:
+	case !asked.None() && !l.request.Advisory:
 		return fmt.Errorf("limit it to %s: %w", asked, remedy(err))
-	case !unlimited(asked):
+	case !asked.None():
 		l.notes = append(l.notes, driver.Unlimited(asked, err))
 		if answer, err = l.establish(ctx, plan.Limits{}); err == nil {
 			l.enter, l.applied = answer.Enter, planLimits(answer.Limits)

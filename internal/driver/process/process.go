@@ -52,7 +52,7 @@ var errProgram = errors.New("no such program")
 // programs that the request names.
 func (d *Driver) Check(ctx context.Context, r driver.Request) error {
 	var errs []error
-	if !r.Advisory && !unlimited(r.Service.Limits) {
+	if !r.Advisory && !r.Service.Limits.None() {
 		errs = append(errs, probe(ctx, r))
 	}
 	if p := r.Service.Process; p != nil {
