@@ -1,14 +1,21 @@
 // Screenshots of a page: node shots.mjs URL OUT-DIR
+// or of every page of prony serve: node shots.mjs --pages OUT-DIR [ADDRESS]
+// where ADDRESS is a server that runs; without one it starts its own, with fixtures.
 // Writes NAME-desktop.png, NAME-dark.png and NAME-phone.png of the first screen,
 // and NAME-whole.png of all of it; NAME is the last part of the address.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DESKTOP, launch, open, PHONE } from "./test/browser.mjs";
+import { pictures } from "./test/ui-shots.mjs";
 
-const [url, out] = process.argv.slice(2);
+const [url, out, address] = process.argv.slice(2);
 if (!url || !out) {
-  console.error("usage: node shots.mjs URL OUT-DIR");
+  console.error("usage: node shots.mjs URL OUT-DIR, or --pages OUT-DIR [ADDRESS]");
   process.exit(2);
+}
+if (url === "--pages") {
+  await pictures(out, address?.replace(/\/$/, ""));
+  process.exit(0);
 }
 mkdirSync(out, { recursive: true });
 const name = (new URL(url).pathname.split("/").filter(Boolean).at(-1) ?? "page").replace(/\.html$/, "");

@@ -45,7 +45,7 @@ func suspectRun(m made) web.Document {
 // fixtureExperiment repeats variants; change sets what a variant and a repeat
 // are like.
 func fixtureExperiment(question, axis string, values []string, repeats int, change func(variant, repeat int) made) *result.Experiment {
-	e := &result.Experiment{Schema: result.ExperimentSchema, ID: "fixture", Plan: &plan.Experiment{Name: "fixture-" + axis, Question: question, Seed: 1,
+	e := &result.Experiment{Schema: result.ExperimentSchema, ID: "fixture-" + axis, Plan: &plan.Experiment{Name: "fixture-" + axis, Question: question, Seed: 1,
 		Order: plan.Shuffled, Scale: 1, Repeat: plan.Repeat{Times: repeats}, Cooldown: 2 * time.Second, Baseline: axis + "=" + values[0]}}
 	for _, v := range values {
 		e.Plan.Variants = append(e.Plan.Variants, plan.Variant{Name: axis + "=" + v, Values: map[string]string{axis: v}})

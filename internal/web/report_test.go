@@ -49,9 +49,27 @@ func TestFixtures(t *testing.T) {
 		t.Skip("only with -fixtures DIR")
 	}
 	for name, doc := range fixtures() {
-		if err := os.WriteFile(filepath.Join(*writeDir, name+".html"), []byte(render(t, doc())), 0o644); err != nil {
+		d := doc()
+		if err := os.WriteFile(filepath.Join(*writeDir, name+".html"), []byte(render(t, d)), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		writeResult(t, filepath.Join(*writeDir, name+".json"), d)
+	}
+}
+
+// writeResult writes the result of a document as JSON, which the history takes.
+func writeResult(t *testing.T, file string, d web.Document) {
+	t.Helper()
+	var v any = d.Run
+	if d.Experiment != nil {
+		v = d.Experiment
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -13,7 +13,9 @@ export const verdictTone = (c: Comparison): "good" | "bad" | "plain" => {
   return /worse|regressed/.test(word) ? "bad" : "plain";
 };
 
-export function Forest({ all }: { all: Comparison[] }) {
+/** A ratio of zero or none at all has no place on a logarithmic axis. */
+export function Forest({ all: given }: { all: Comparison[] }) {
+  const all = given.filter((c) => c.ratio > 0 && Number.isFinite(c.ratio));
   const { ref, width } = useWidth();
   const left = Math.min(250, width * 0.36);
   const right = width - 20;

@@ -38,17 +38,34 @@ export function TimeChart({ panel, frame, height = 180 }: { panel: Panel; frame:
   const { ref, width } = useWidth();
   const chart = useRef<uPlot | undefined>(undefined);
   const theme = useTheme();
+  const now = useRef<Now>({ panel, frame }).current;
+  const drawn = useRef(panel);
+  Object.assign(now, { panel, frame });
   useLayoutEffect(() => {
     const el = ref.current;
     if (!el) return;
-    const u = new uPlot(options(panel, frame, el.clientWidth || width, height), data(panel.lines), el);
+    const u = new uPlot(options(now, el.clientWidth || width, height), data(panel.lines), el);
     chart.current = u;
     return () => u.destroy();
-  }, [panel, frame, theme]);
+  }, [structure(panel), theme]);
+  useLayoutEffect(() => {
+    if (drawn.current === panel) return;
+    drawn.current = panel;
+    chart.current?.setData(data(panel.lines));
+  }, [panel, frame]);
   useLayoutEffect(() => chart.current?.setSize({ width, height }), [width, height]);
   const label = `${panel.title}, over time. ${panel.lines.map((l) => describe(l, panel)).join(" ")}`;
   return <div ref={ref} class="chart time" role="img" aria-label={label} style={{ minHeight: `${height}px` }} />;
 }
+
+/** What a chart shows now: with new figures of the same series it goes on, and is
+ * not made anew. */
+interface Now {
+  panel: Panel;
+  frame: Frame;
+}
+
+const structure = (p: Panel): string => JSON.stringify([p.id, p.unit, p.log, p.lines.map((l) => [l.label, l.x.length > 0])]);
 
 /** A series in words, for who does not see it. */
 function describe(l: Line, p: Panel): string {
@@ -65,7 +82,8 @@ function data(lines: Line[]): uPlot.AlignedData {
   return tables.length ? uPlot.join(tables) : [[]];
 }
 
-function options(panel: Panel, frame: Frame, width: number, height: number): uPlot.Options {
+function options(now: Now, width: number, height: number): uPlot.Options {
+  const { panel } = now;
   const shown = panel.lines.filter((l) => l.x.length > 0);
   return {
     width,
@@ -73,12 +91,12 @@ function options(panel: Panel, frame: Frame, width: number, height: number): uPl
     legend: { show: false },
     cursor: { sync: { key: "prony" }, y: false, drag: { x: false, y: false } },
     scales: {
-      x: { time: false, range: [frame.from, frame.to] },
-      y: panel.log ? { distr: 3, range: (_u, low, high) => around(low, high) } : { range: (_u, _low, high) => [0, Math.max((high || 0) * 1.08, panel.top ?? 0, 1e-9)] },
+      x: { time: false, range: () => [now.frame.from, now.frame.to] },
+      y: panel.log ? { distr: 3, range: (_u, low, high) => around(low, high) } : { range: (_u, _low, high) => [0, Math.max((high || 0) * 1.08, now.panel.top ?? 0, 1e-9)] },
     },
-    axes: [axis(frame), { ...axis(frame), size: AXIS_WIDTH, values: (_u, v) => v.map((t) => (t === null ? "" : show[panel.unit](t))), ...(panel.log ? { splits: (_u, _i, low, high) => logTicks(low, high), filter: (_u, v) => v } : {}), ...(panel.unit.startsWith("size") ? { incrs: BYTES } : {}) }],
+    axes: [axis(), { ...axis(), size: AXIS_WIDTH, values: (_u, v) => v.map((t) => (t === null ? "" : show[panel.unit](t))), ...(panel.log ? { splits: (_u, _i, low, high) => logTicks(low, high), filter: (_u, v) => v } : {}), ...(panel.unit.startsWith("size") ? { incrs: BYTES } : {}) }],
     series: [{}, ...shown.map((l) => series(l, panel.lines.indexOf(l)))],
-    hooks: { drawClear: [(u) => shade(u, frame)], draw: [(u) => marks(u, frame)], setCursor: [(u) => readout(u, panel, shown)] },
+    hooks: { drawClear: [(u) => shade(u, now.frame)], draw: [(u) => marks(u, now.frame)], setCursor: [(u) => readout(u, now.panel)] },
     plugins: [],
   };
 }
@@ -88,7 +106,7 @@ function around(low: number, high: number): [number, number] {
   return [low / 1.3, Math.max(high * 1.3, low * 3)];
 }
 
-function axis(_: Frame): uPlot.Axis {
+function axis(): uPlot.Axis {
   return {
     stroke: () => colour("--muted"),
     font: FONT,
@@ -143,7 +161,7 @@ function marks(u: uPlot, frame: Frame): void {
 }
 
 /** The values under the cursor, in the corner of the chart. */
-function readout(u: uPlot, panel: Panel, shown: Line[]): void {
+function readout(u: uPlot, panel: Panel): void {
   let box = u.over.querySelector<HTMLElement>(".readout");
   const i = u.cursor.idx;
   if (i === null || i === undefined) {
@@ -155,7 +173,7 @@ function readout(u: uPlot, panel: Panel, shown: Line[]): void {
     box.className = "readout";
     u.over.append(box);
   }
-  const parts = shown.map((l, n) => {
+  const parts = panel.lines.filter((l) => l.x.length > 0).map((l, n) => {
     const v = u.data[n + 1]?.[i];
     return v === null || v === undefined ? "" : `${l.label} ${show[panel.unit](v)}`;
   });

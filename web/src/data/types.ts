@@ -328,4 +328,6 @@ export interface PageDocument {
   command?: string;
   docs?: string;
   left_out?: string[] | null;
+  /** It came from a server, not with the page. */
+  served?: boolean;
 }

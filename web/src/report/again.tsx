@@ -67,18 +67,18 @@ export function Goals({ shown }: { shown: Shown }) {
 }
 
 export function Data({ shown }: { shown: Shown }) {
-  const text = raw();
+  const text = raw() || JSON.stringify(shown.doc);
   const name = fileName(shown.experiment?.plan.name || shown.trials[0]?.plan?.name || "prony");
   const left = shown.doc.left_out ?? [];
   return (
-    <Section id="data" title="The data" lead="This page holds all it shows, and asks nothing of any server.">
+    <Section id="data" title="The data" lead={shown.doc.served ? "What is kept of it." : "This page holds all it shows, and asks nothing of any server."}>
       <p>
         <button type="button" onClick={() => save(`${name}.json`, "application/json", text)}>Save the data as JSON</button>{" "}
         <span class="hint">{size(text.length)}, {count(shown.trials.length)} {shown.trials.length === 1 ? "run" : "runs"}; every chart has its own CSV under “The numbers”.</span>
       </p>
       {left.length > 0 && (
         <div class="hint">
-          <p>Left out to keep this file small; the stored results have all of it:</p>
+          <p>Left out to keep {shown.doc.served ? "this page" : "this file"} small; the stored results have all of it:</p>
           <ul>{left.map((t) => <li>{t}</li>)}</ul>
         </div>
       )}

@@ -1,7 +1,7 @@
 // How long answers took: the table of percentiles of a trial, and the curve of
 // percentiles over all repeats.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { XY, type Series } from "../charts/xy";
 import { count, digits, time } from "../data/format";
 import { decode } from "../data/hdr";
@@ -78,7 +78,7 @@ interface Curve {
   points: { q: number; mid: number; low: number; high: number }[];
 }
 
-const MOST_CURVES = 8;
+export const MOST_CURVES = 8;
 
 /** The percentiles of each run, then at each share the median over the runs and
  * their interval. The curve ends where fewer than ten requests lie beyond. */
@@ -103,20 +103,25 @@ function groups(shown: Shown, trial: Trial): { name: string; trials: Trial[] }[]
 }
 
 function Curves({ shown, trial }: { shown: Shown; trial: Trial }) {
+  const all = useMemo(() => groups(shown, trial), [shown.experiment ? shown : trial]);
+  return <Overlaid groups={all} hidden={shown.rows.length - MOST_CURVES} />;
+}
+
+/** The percentile curves of groups of trials over each other. */
+export function Overlaid({ groups, hidden = 0 }: { groups: { name: string; trials: Trial[] }[]; hidden?: number }) {
   const [curves, setCurves] = useState<Curve[]>();
   const [problem, setProblem] = useState("");
-  const chosen = shown.experiment ? shown : trial;
   useEffect(() => {
     let current = true;
-    Promise.all(groups(shown, trial).map((g) => curve(g.name, g.trials))).then(
+    Promise.all(groups.map((g) => curve(g.name, g.trials))).then(
       (all) => current && setCurves(all.filter((c): c is Curve => c !== undefined)),
       (e: unknown) => current && setProblem(e instanceof Error ? e.message : String(e)),
     );
     return () => { current = false; };
-  }, [chosen]);
+  }, [groups]);
   if (problem) return <p class="hint">The histograms cannot be shown: {problem}.</p>;
   if (!curves?.length) return null;
-  return <CurveFigure curves={curves} hidden={shown.rows.length - MOST_CURVES} />;
+  return <CurveFigure curves={curves} hidden={hidden} />;
 }
 
 export const quantileName = (x: number): string => (x <= 1.01 ? "min" : `p${digits(100 * (1 - 1 / x), 6)}`);

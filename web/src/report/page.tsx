@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { derive, firstTrial, ran, type Shown } from "../data/model";
 import type { PageDocument, Trial } from "../data/types";
+import { Brand } from "../ui/parts";
 import { ThemeButton } from "../ui/theme";
 import { Advice, Again, Data, Goals } from "./again";
 import { Answer } from "./answer";
@@ -16,25 +17,33 @@ import { Variants } from "./variants";
 
 export function Report({ doc }: { doc: PageDocument }) {
   const shown = useMemo(() => derive(doc), [doc]);
+  return (
+    <>
+      <Bar shown={shown} />
+      <main id="content" tabIndex={-1}>
+        <Parts shown={shown} />
+      </main>
+      <footer>
+        <p>Made by Prony{doc.version ? ` ${doc.version}` : ""}, a dynamometer for HTTP services.</p>
+      </footer>
+    </>
+  );
+}
+
+/** Everything of a report but the frame around it. */
+export function Parts({ shown }: { shown: Shown }) {
   const [trial, setTrial] = useState<Trial | undefined>(() => firstTrial(shown));
   const choose = (t: Trial) => {
     setTrial(t);
     document.getElementById("trial")?.scrollIntoView();
   };
   const rest = useAfterPaint();
-  const experiment = shown.experiment !== undefined;
-  const name = experiment && trial ? `${trial.variant}, trial ${trial.number}. ` : "";
+  const name = shown.experiment && trial ? `${trial.variant}, trial ${trial.number}. ` : "";
   return (
     <>
-      <Bar shown={shown} detail={trial !== undefined} />
-      <main id="content" tabIndex={-1}>
-        <Answer shown={shown} />
-        <Goals shown={shown} />
-        {rest && <Rest shown={shown} trial={trial} setTrial={setTrial} choose={choose} name={name} />}
-      </main>
-      <footer>
-        <p>Made by Prony{doc.version ? ` ${doc.version}` : ""}, a dynamometer for HTTP services.</p>
-      </footer>
+      <Answer shown={shown} />
+      <Goals shown={shown} />
+      {rest && <Rest shown={shown} trial={trial} setTrial={setTrial} choose={choose} name={name} />}
     </>
   );
 }
@@ -88,7 +97,9 @@ function Rest({ shown, trial, setTrial, choose, name }: RestOf) {
   );
 }
 
-function Bar({ shown, detail }: { shown: Shown; detail: boolean }) {
+/** Where the sections are. */
+export function SectionLinks({ shown }: { shown: Shown }) {
+  const detail = firstTrial(shown) !== undefined;
   const links: [string, string, boolean][] = [
     ["variants", "Variants", shown.experiment !== undefined],
     ["findings", "Findings", true],
@@ -101,19 +112,19 @@ function Bar({ shown, detail }: { shown: Shown; detail: boolean }) {
     ["data", "Data", true],
   ];
   return (
+    <nav aria-label="Sections">
+      <ul>{links.filter(([, , on]) => on).map(([id, text]) => <li><a href={`#${id}`}>{text}</a></li>)}</ul>
+    </nav>
+  );
+}
+
+function Bar({ shown }: { shown: Shown }) {
+  return (
     <>
       <a class="skip" href="#content">Skip to the report</a>
       <div class="bar">
-        <span class="brand">
-          <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M2 14a8 8 0 0 1 16 0" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
-            <path d="M10 14L14.5 7.5" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
-          </svg>
-          Prony
-        </span>
-        <nav aria-label="Sections">
-          <ul>{links.filter(([, , on]) => on).map(([id, text]) => <li><a href={`#${id}`}>{text}</a></li>)}</ul>
-        </nav>
+        <Brand />
+        <SectionLinks shown={shown} />
         <ThemeButton />
       </div>
     </>

@@ -68,7 +68,7 @@ function Compared({ shown }: { shown: Shown }) {
     c.variant,
     c.metric,
     <span class={`tone ${verdictTone(c)}`}>{c.verdict}</span>,
-    `× ${digits(c.ratio, 4)}`,
+    c.ratio > 0 ? `× ${digits(c.ratio, 4)}` : "–", // what is compared by difference says so in its remark
     c.low && c.high ? `${digits(c.low, 4)}–${digits(c.high, 4)}` : "–",
     c.margin ? `± ${percent(c.margin)}` : "–",
     c.p === undefined ? "–" : digits(c.p),

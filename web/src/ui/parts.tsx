@@ -6,6 +6,18 @@ import { csv, type Value } from "../data/csv";
 import type { Severity, Verdict } from "../data/types";
 import { fileName, save } from "./save";
 
+export function Brand() {
+  return (
+    <span class="brand">
+      <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M2 14a8 8 0 0 1 16 0" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
+        <path d="M10 14L14.5 7.5" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" />
+      </svg>
+      Prony
+    </span>
+  );
+}
+
 export function Section({ id, title, lead, children }: { id: string; title: string; lead?: ComponentChildren; children: ComponentChildren }) {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>
