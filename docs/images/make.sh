@@ -21,4 +21,4 @@ while tmux -L prony-pictures has-session -t live 2>/dev/null; do sleep 1; done
 "$work/prony" serve --addr 127.0.0.1:7690 >"$work/serve.log" 2>&1 &
 server=$!
 for _ in $(seq 50); do curl -fs http://127.0.0.1:7690/api/version >/dev/null && break; sleep 0.2; done
-(cd web && node shots.mjs http://127.0.0.1:7690/ ../docs/images)
+(cd web && node shots.mjs --pages ../docs/images http://127.0.0.1:7690)

@@ -73,13 +73,14 @@ func (m *match) distribution(alpha float64) *Distribution {
 	return d
 }
 
-// interval takes the quantile of each run.
+// interval takes the quantile of each run. The ratio is that of all requests
+// merged, and an interval that does not hold it would say less than none.
 func (m *match) interval(s *Shift, alpha float64) {
 	q, err := Parse(s.Quantile)
 	if err != nil {
 		return
 	}
-	if x := m.metric(q, alpha); x.Coverage > 0 {
+	if x := m.metric(q, alpha); x.Coverage > 0 && x.Low <= s.Ratio && s.Ratio <= x.High {
 		s.Low, s.High, s.Coverage = x.Low, x.High, x.Coverage
 	}
 }
