@@ -70,7 +70,7 @@ func TestListOfTenThousand(t *testing.T) {
 					break
 				}
 			}
-			if best > listMost {
+			if best > listMost && !raceDetector {
 				t.Errorf("%s: a page took %v at best, want at most %v", name, best, listMost)
 			}
 			t.Logf("%s: %v", name, best)
