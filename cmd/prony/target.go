@@ -15,7 +15,8 @@ import (
 const targetLong = `Serve a target whose behaviour is known, to try Prony or any other load
 generator on. It listens until it is interrupted. Paths choose a behaviour:
 /delay/20ms /status/503 /bytes/100000 /chunked/5x1000 /close /until-close
-/silent /reset /garbage /truncated-body /slow-body/1s /close-after/10 and more;
+/silent /reset /garbage /truncated-body /slow-body/1s /close-after/10
+/work/200us /lock/2ms /pool/20x5ms /aging/1ms+100us /hold/64kB and more;
 see docs/target.md. --fast serves one fixed answer as fast as one thread can.`
 
 func targetCommand(std streams) *cobra.Command {
@@ -30,15 +31,18 @@ func targetCommand(std streams) *cobra.Command {
 	f.StringVar(&c.delay, "delay", "0s", "time before each answer")
 	f.StringVar(&c.body, "body-size", "12B", "bytes of the answer's body")
 	f.StringVar(&c.stall, "stall", "", "answer nothing AFTER:FOR, e.g. 5s:1s, once")
-	f.StringVar(&c.errors, "errors", "0%", "share of answers with status 503")
+	f.StringVar(&c.errors, "errors", "0%", "share of answers that are errors")
+	f.IntVar(&c.status, "error-status", 500, "status of those errors")
+	f.IntVar(&c.backlog, "backlog", 0, "length of the accept queue; 0 leaves it to the system")
+	f.StringVar(&c.accept, "accept-every", "0s", "accept one connection in that time, at most")
 	f.BoolVar(&c.tls, "tls", false, "serve https with a certificate made for the occasion")
 	return cmd
 }
 
 type targetFlags struct {
-	addr, delay, body, stall, errors string
-	fast, tls                        bool
-	threads                          int
+	addr, delay, body, stall, errors, accept string
+	fast, tls                                bool
+	threads, status, backlog                 int
 }
 
 func serveTarget(ctx context.Context, c targetFlags, std streams) error {
@@ -62,7 +66,8 @@ func serveTarget(ctx context.Context, c targetFlags, std streams) error {
 
 func (c targetFlags) config() (testserver.Config, error) {
 	r := &reader{}
-	cfg := testserver.Config{Address: c.addr, Delay: r.duration("delay", c.delay), BodySize: int(r.size("body-size", c.body))}
+	cfg := testserver.Config{Address: c.addr, Delay: r.duration("delay", c.delay), BodySize: int(r.size("body-size", c.body)),
+		ErrorStatus: c.status, Backlog: c.backlog, AcceptEvery: r.duration("accept-every", c.accept)}
 	share, err := unit.ParsePercent(c.errors)
 	r.bad("errors", err)
 	cfg.ErrorShare = share

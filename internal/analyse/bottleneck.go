@@ -13,6 +13,9 @@ import (
 // (method 7.1).
 func (v view) bottleneck() *result.Bottleneck {
 	if b := v.ownLimit(); b != nil {
+		if taken := v.foreignLimit(); taken != nil && b.What == "generator" && v.foreignInvalid() {
+			return taken
+		}
 		return b
 	}
 	if v.r.Validity.Verdict == result.Invalid {
@@ -38,14 +41,21 @@ func (v view) foreignLimit() *result.Bottleneck {
 	return nil
 }
 
+// foreignInvalid reports whether other programs took so many cores that they
+// explain a generator that was late: it was ready and had none.
+func (v view) foreignInvalid() bool {
+	f, ok := v.finding("foreign-cpu")
+	return ok && f.Severity == result.InvalidLevel
+}
+
 // ownLimit is a limit on the generator's side, by the findings that show it.
 func (v view) ownLimit() *result.Bottleneck {
 	for _, c := range []struct {
 		rule, what string
 		from       result.Severity
 	}{
+		{"throttled", "generator-quota", result.InvalidLevel}, // why the CPU it may use is full
 		{"generator-cpu", "generator-cpu", result.SuspectLevel}, {"generator-thread", "generator-cpu", result.SuspectLevel},
-		{"throttled", "generator-quota", result.InvalidLevel},
 		{"dispatch-lag", "generator", result.InvalidLevel}, {"dispatched", "generator", result.InvalidLevel},
 		{"open-files", "file-limit", result.SuspectLevel}, {"ports", "ports", result.SuspectLevel},
 	} {

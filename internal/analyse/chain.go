@@ -107,6 +107,9 @@ func upstreamReuse(v view) answer {
 	requests := float64(v.l.Requests.InWindow)
 	for _, g := range v.gateways() {
 		opened, asked, known := v.upstream(g, requests)
+		if !known && v.connectsHere(&a, g) {
+			continue
+		}
 		if !known || v.sideBySide() {
 			a.lack("how many connections " + g.Name + " opened to what is behind it is not known")
 			continue
@@ -122,13 +125,58 @@ func upstreamReuse(v view) answer {
 			Message:   fmt.Sprintf("upstream connections of %s were reused in part: %s new ones for %s (%s)", g.Name, count(int64(math.Round(opened))), many(int64(math.Round(asked)), "request"), percent(share)),
 			Advice:    "raise its idle connections per upstream and the requests per connection on both sides (nginx: keepalive, keepalive_requests)"}
 		if share >= v.t.NotReused {
-			f.Message = fmt.Sprintf("upstream connections of %s were not reused: %s new ones for %s", g.Name, count(int64(math.Round(opened))), many(int64(math.Round(asked)), "request"))
-			f.Advice = "nginx: keepalive in upstream, proxy_http_version 1.1 and proxy_set_header Connection \"\"; Go: MaxIdleConnsPerHost (2 by default)"
+			f = v.notReused(g.Name, opened, asked)
 			a.limits = append(a.limits, limit{what: "upstream-connections", where: g.Name, message: f.Message + v.costOf(g.Name), evidence: f.Evidence, sure: result.Definite, full: share})
 		}
 		a.findings = append(a.findings, f)
 	}
 	return a
+}
+
+// mostInferred is how many connections for each request can still be the
+// gateway's, when only the machine counted them.
+const mostInferred = 1.5
+
+// connectsHere is rule X2 where only the machine that all parties share counted
+// accepted connections. Less the generator's own they are the gateway's, or of
+// programs that are no part of the run: only about as many as there were requests
+// prove something. It reports whether they did.
+func (v view) connectsHere(a *answer, g plan.Service) bool {
+	accepted, known := v.total(v.host(""), result.PassiveOpens)
+	if !known || v.sideBySide() || len(v.gateways()) > 1 || !v.allHere() {
+		return false
+	}
+	asked := float64(v.l.Requests.InWindow)
+	opened := accepted - float64(v.l.Connections.Connects)
+	share := ratio(opened, asked)
+	if share < v.t.NotReused || share > mostInferred {
+		return false
+	}
+	f := v.notReused(g.Name, opened, asked)
+	f.Confidence = result.Likely
+	f.Message += ", by what this machine accepted besides the generator's"
+	a.findings = append(a.findings, f)
+	a.limits = append(a.limits, limit{what: "upstream-connections", where: g.Name, message: f.Message + v.costOf(g.Name), evidence: f.Evidence, sure: result.Likely, full: share})
+	return true
+}
+
+// allHere reports whether every service is on the generator's machine.
+func (v view) allHere() bool {
+	for _, s := range v.r.Plan.Services {
+		if s.Host != "" || s.Kind == plan.External {
+			return false
+		}
+	}
+	return v.l.Loopback
+}
+
+// notReused is the finding of a gateway that connects for each request.
+func (v view) notReused(gateway string, opened, asked float64) result.Finding {
+	return result.Finding{Severity: result.Note, Where: gateway, Confidence: result.Definite,
+		Evidence:  figures{"upstream_connections": opened, "requests": asked, "share": ratio(opened, asked)},
+		Threshold: figures{"share": v.t.ReusedMost, "share_not_reused": v.t.NotReused},
+		Message:   fmt.Sprintf("upstream connections of %s were not reused: %s new ones for %s", gateway, count(int64(math.Round(opened))), many(int64(math.Round(asked)), "request")),
+		Advice:    "nginx: keepalive in upstream, proxy_http_version 1.1 and proxy_set_header Connection \"\"; Go: MaxIdleConnsPerHost (2 by default)"}
 }
 
 // costOf adds how full the gateway itself was.

@@ -53,10 +53,27 @@ func connectsFailed(v view) answer {
 	if kinds == "" {
 		kinds = "of unknown kind"
 	}
-	return found(result.Finding{Severity: severity, Evidence: figures{"failed": float64(c.Failed), "connects": float64(c.Connects), "share": part},
+	return found(result.Finding{Severity: severity, Where: v.sideOfConnects(), Evidence: figures{"failed": float64(c.Failed), "connects": float64(c.Connects), "share": part},
 		Threshold: figures{"share_suspect": v.t.ErrorsSuspect},
 		Message:   fmt.Sprintf("%s of a connection failed: %s", many(c.Failed, "attempt"), kinds),
 		Advice:    "refused: the target does not listen or its backlog is full; timed out: a firewall, or SYNs dropped by a full accept queue (nstat -az TcpExtListenOverflows)"})
+}
+
+// sideOfConnects is "generator" where every connection that failed did so for
+// want of a local port or file, which is nothing of the target's; else "", the
+// target.
+func (v view) sideOfConnects() string {
+	own := v.l.Failures[result.NoPorts.String()] + v.l.Failures[result.FileLimit.String()]
+	var all int64
+	for k := result.NoFailure; k < result.FailureKinds; k++ {
+		if k.Connecting() {
+			all += v.l.Failures[k.String()]
+		}
+	}
+	if own > 0 && own == all {
+		return "generator"
+	}
+	return ""
 }
 
 // connectKinds lists the kinds of failed connects with their counts, by name.
@@ -77,7 +94,7 @@ func connectKinds(l *result.Load) string {
 // opens many.
 func ports(v view) answer {
 	if n := v.l.Failures[result.NoPorts.String()]; n > 0 {
-		return found(result.Finding{Severity: result.SuspectLevel, Evidence: figures{"failures": float64(n), "ports": float64(v.g.Ports)}, Threshold: figures{"failures": 0},
+		return found(result.Finding{Severity: result.SuspectLevel, Where: "generator", Evidence: figures{"failures": float64(n), "ports": float64(v.g.Ports)}, Threshold: figures{"failures": 0},
 			Message: fmt.Sprintf("no local port was left for %s (EADDRNOTAVAIL): the generator's ports were the limit", many(n, "connection")), Advice: portAdvice})
 	}
 	if why := v.unread("ports", "ports_used_peak"); why != "" {
@@ -89,7 +106,7 @@ func ports(v view) answer {
 	all := float64(v.g.Ports) * float64(max(len(v.plan.Sources), 1))
 	perSecond := v.restingPerSecond()
 	own := float64(v.l.Connections.Peak) + perSecond*min(v.seconds(), v.t.TimeWait.Seconds())
-	f := result.Finding{Severity: result.SuspectLevel, Advice: portAdvice, Threshold: figures{"share": v.t.PortsNear},
+	f := result.Finding{Severity: result.SuspectLevel, Where: "generator", Advice: portAdvice, Threshold: figures{"share": v.t.PortsNear},
 		Evidence: figures{"ports": all, "ports_own": own, "ports_used": float64(v.g.PortsUsed), "new_connections_per_second": perSecond}}
 	switch {
 	case own >= v.t.PortsNear*all && perSecond*v.t.TimeWait.Seconds() >= v.t.PortsNear*all:

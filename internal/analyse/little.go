@@ -36,7 +36,7 @@ func little(v view) answer {
 		return nothing()
 	}
 	severity := result.Note
-	if off > v.t.LittleInvalid && off*n*window > v.edgesAtMost() {
+	if off > v.t.LittleInvalid && off*n*window > v.edgesAtMost() && !v.hungConnects() {
 		severity = result.InvalidLevel
 	}
 	x, r := float64(v.ended())/v.seconds(), times/float64(v.ended())
@@ -46,6 +46,16 @@ func little(v view) answer {
 		Message: fmt.Sprintf("Little's law is off by %s: %.4g requests were in flight on average, but %s times %s makes %.4g",
 			percent(off), n, rate(x), nanos(r), times/window),
 		Advice: littleAdvice(severity)})
+}
+
+// hungConnects reports whether requests hung in their connect: with a connection
+// for each request and a full accept queue some wait for it longer than the
+// window, and no histogram has their times.
+func (v view) hungConnects() bool {
+	return v.plan.NoKeepAlive && slices.ContainsFunc(v.targetHosts(), func(o *result.Observed) bool {
+		over, ok := v.total(o, result.ListenOverflows)
+		return ok && over > 0
+	})
 }
 
 func littleAdvice(s result.Severity) string {

@@ -126,7 +126,7 @@ func shapedLink(v view) answer {
 		if loopback(o) || len(bits) < 5 || variation(bits) > v.t.FlatVariation || v.lossOn(o.Host) < v.t.LossNote {
 			continue
 		}
-		used, rate := nearestBelow(bits.Mean())
+		used, rate := nearestBelow(v.through(o, bits.Mean()))
 		if used < v.t.ShapedFrom {
 			continue
 		}
@@ -140,6 +140,17 @@ func shapedLink(v view) answer {
 		a.limits = append(a.limits, limit{what: "shaped-link", where: f.Where, message: f.Message, evidence: f.Evidence, sure: result.Hint, full: used})
 	}
 	return a
+}
+
+// through is what came through of the bits per second that an interface carried:
+// those that it sent were counted before the place where they were lost, so that
+// the segments that were sent again do not count.
+func (v view) through(o *result.Observed, bits float64) float64 {
+	in, out := v.direction(o, result.BytesIn, result.PacketsIn), v.direction(o, result.BytesOut, result.PacketsOut)
+	if len(out) == 0 || len(in) > 0 && in.Mean() > out.Mean() {
+		return bits
+	}
+	return bits * (1 - min(v.lossOn(o.Host), 1))
 }
 
 // nearestBelow is the least customary rate that holds so many bits per second,

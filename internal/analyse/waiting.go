@@ -158,10 +158,13 @@ func (v view) asIf() string {
 		return ""
 	}
 	n := v.l.Rate * low.Load.Latency.Service.Mean() / 1e9
-	if n < 0.8 || n > 0.9*float64(v.places()) {
+	if n < 0.7 || n > 0.9*float64(v.places()) {
 		return ""
 	}
-	return fmt.Sprintf("; it behaves as if %.3g requests were served at once and the others queued", n)
+	if n < 1.5 {
+		return "; it behaves as if one request was served at once and the others queued, as behind a lock"
+	}
+	return fmt.Sprintf("; it behaves as if %.3g requests were served at once and the others queued, as before a pool of that size", n)
 }
 
 // switching are the voluntary context switches per request at the lower load

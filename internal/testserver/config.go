@@ -67,6 +67,8 @@ type Config struct {
 	// Backlog is the length of the accept queue; zero leaves it to the system.
 	// Linux lets one connection more than this wait.
 	Backlog int
+	// AcceptEvery is the least time from one accepted connection to the next.
+	AcceptEvery time.Duration
 	// NeverAccept leaves all connections in the accept queue.
 	NeverAccept bool
 }
@@ -133,6 +135,7 @@ func (c Config) check() error {
 	bad(c.Network == "unix" && c.Address == "", "address: a unix socket needs a path")
 	bad(c.BodySize < 0 || c.BodySize > maxSize, "body size %d: want 0 to %d bytes", c.BodySize, maxSize)
 	bad(c.Delay < 0 || c.ErrorDelay < 0, "delay: is negative")
+	bad(c.AcceptEvery < 0, "time between accepts: is negative")
 	bad(c.Stall.For < 0 || c.Stall.After < 0 || c.Stall.AtRequest < 0, "stall: is negative")
 	bad(c.Stall.AtRequest > 0 && c.Stall.After > 0, "stall: has both a request and a time to start at")
 	bad(c.Queue.Rate < 0, "queue rate %g: is negative", c.Queue.Rate)

@@ -43,6 +43,11 @@
 //	/uuid                  JSON with a random UUID, always 47 bytes
 //	/echo                  the request head and body, as text
 //	/variable              a body whose length differs each time
+//	/work/200us            burns that much CPU time of its own, then answers
+//	/lock/2ms              sleeps that long under one lock for all
+//	/pool/20x5ms           at most 20 at a time wait 5 ms, the others queue
+//	/aging/1ms+100us       after 1 ms, and 100 µs more for each second since the first
+//	/hold/64kB             keeps that much memory for good, up to 1 GiB in all
 //	/excess                a whole answer, and bytes nobody asked for behind it
 //	/idle-close            answers; closes at the next request, not answering it
 //	/idle-close/50ms       answers; closes after that long without a request

@@ -24,6 +24,9 @@ func routeOf(path string) route {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	r := route{run: legal(name), arg: arg}
 	if r.run == nil {
+		r.run = limiting(name)
+	}
+	if r.run == nil {
 		r.run = faulty(name)
 	}
 	if r.run == nil {

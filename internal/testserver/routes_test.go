@@ -102,6 +102,12 @@ func TestBadArgumentsExplain(t *testing.T) {
 		{"/redirect/0", "want a number from 1"},
 		{"/idle-close/x", "want a duration"},
 		{"/close-after/0", "want a number from 1"},
+		{"/work/x", "want a duration"},
+		{"/lock/", "want a duration"},
+		{"/pool/0x5ms", "want COUNTxDURATION"},
+		{"/pool/20", "want COUNTxDURATION"},
+		{"/aging/1ms", "want DURATION+DURATION"},
+		{"/hold/5GB", "want a size"},
 	}
 	s := start(t, testserver.Config{})
 	for _, tt := range tests {

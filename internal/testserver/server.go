@@ -24,6 +24,13 @@ type Server struct {
 	served int64      // requests of the default path
 	errors *errorPlan
 
+	resources sync.Mutex            // guards what the limiting paths share
+	pools     map[int]chan struct{} // by size
+	aging     bool                  // /aging has been asked for, first at youth
+	youth     time.Duration
+	held      [][]byte
+	heldBytes int
+
 	mu     sync.Mutex
 	addr   net.Addr // of the first life; stays
 	life   *life    // nil while down
@@ -103,6 +110,9 @@ func (s *Server) accept(l *life) {
 			defer l.remove(c)
 			c.serve()
 		}()
+		if every := s.config.AcceptEvery; every > 0 && !sleep(every, nil, l.over) {
+			return
+		}
 	}
 }
 
