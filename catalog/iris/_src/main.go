@@ -12,6 +12,8 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on")
 	flag.Parse()
 	app := iris.New()
-	app.Get("/", func(ctx iris.Context) { ctx.WriteString("Hello World!") })
+	hello := func(ctx iris.Context) { ctx.WriteString("Hello World!") }
+	app.Get("/", hello)
+	app.Get("/hello", hello)
 	log.Fatal(app.Listen(*addr, iris.WithoutStartupLog))
 }

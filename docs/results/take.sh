@@ -1,0 +1,38 @@
+#!/bin/sh
+# Measures what the pages of docs/results show and makes them anew, as it fits a
+# machine with two cores that nobody else uses: some two hours. As
+# root, with nginx and its Lua module, HAProxy, Maven, and JDKs 17 and 21 or newer.
+#
+#   docs/results/take.sh               all experiments
+#   docs/results/take.sh gateways …    some of them
+#
+# More cores carry more: leave out the changes, and see the experiments' heads.
+set -eu
+
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/prony" ./cmd/prony
+
+# take NAME NOTE CHANGES: an invalid trial is a result, too, so status 1 is none
+# to stop at.
+take() {
+	name=$1 note=$2
+	shift 2
+	case " $wanted " in *" $name "* | "  ") ;; *) return 0 ;; esac
+	"$work/prony" run "experiments/$name.yaml" --plain --keep "$work/runs" --json "$work/$name.json" "$@" || [ $? -eq 1 ]
+	go run ./docs/results -take "$work/$name.json" -note "$note"
+}
+
+wanted="$*"
+take openresty-single "windows of 10 s after 5 s, 6 repeats" --repeat 6 --set load.duration=10s
+take openresty-proxy "windows of 10 s after 5 s, 6 repeats" --repeat 6 --set load.duration=10s
+take springboot-single "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
+take two-springboot-one-host "windows of 10 s after 15 s, 6 repeats" --repeat 6 --set 'load[0].duration=10s' --set 'load[1].duration=10s' \
+	--set 'load[0].warmup=15s' --set 'load[1].warmup=15s'
+take openresty-over-springboot "windows of 10 s, 1 and 3 apps, 6 repeats" --repeat 6 --set load.duration=10s --set instances=1,3
+take springboot-or-nginx "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
+take frameworks-200m "windows of 15 s, 3 repeats" --repeat 3 --set load.duration=15s
+take nginx-or-zuul "windows of 10 s, 3 repeats" --repeat 3 --set load.duration=10s
+take gateways "500 requests/s, windows of 10 s after 30 s, 6 repeats" --repeat 6 --set load.warmup=30s --set load.rate=500/s
+go run ./docs/results
