@@ -92,7 +92,7 @@ func requestsArrived(v view) answer {
 	known := false
 	for _, o := range v.things(result.OfServer) {
 		counted, ok := v.total(o, result.ServerRequests)
-		if !ok || !v.onlyTarget(serviceOf(o)) {
+		if !ok || !v.onlyTarget(serviceOf(o)) || !v.gapless(o, result.ServerRequests) {
 			continue
 		}
 		known = true
@@ -110,6 +110,19 @@ func requestsArrived(v view) answer {
 		return lacks(unwatched)
 	}
 	return a
+}
+
+// gapless reports whether the samples of a metric cover the window but for a
+// fiftieth: a count with a gap is too low.
+func (v view) gapless(o *result.Observed, m result.Metric) bool {
+	seen := 0.0
+	for i, x := range o.Series[m] {
+		if i >= len(o.AtUS) || math.IsNaN(x) {
+			continue
+		}
+		seen += max(0, min(o.AtUS[i], v.l.DurationUS)-max(o.AtUS[i]-o.LengthUS[i], 0))
+	}
+	return seen >= 0.98*v.l.DurationUS
 }
 
 // edges is the share of the window by which a total may be wrong because samples

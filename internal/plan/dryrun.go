@@ -131,7 +131,11 @@ func (p printer) service(s Service) {
 		limits += " for each instance"
 	}
 	p.line("           limits: %s", limits)
-	p.line("           ready when %s, within %s", s.Ready.text(), s.Ready.Within)
+	within := ""
+	if s.Ready.Within > 0 { // else the catalog entry says that, too
+		within = ", within " + s.Ready.Within.String()
+	}
+	p.line("           ready when %s%s", s.Ready.text(), within)
 }
 
 // what names the thing that is started.

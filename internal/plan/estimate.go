@@ -9,6 +9,7 @@ import (
 const (
 	startTime  = time.Second       // of one service
 	stopTime   = time.Second / 2   // of one service
+	readyMost  = time.Minute       // of a catalog entry, which knows it better
 	searchTime = 460 * time.Second // of a search for capacity, by simulation
 	searchMost = 30 * time.Minute
 )
@@ -32,7 +33,7 @@ func (p Plan) Estimate() Estimate {
 	for _, s := range p.Services {
 		if s.Started() {
 			e.Likely += startTime + stopTime
-			e.Most += s.Ready.Within + 10*stopTime
+			e.Most += max(s.Ready.Within, readyMost) + 10*stopTime
 		}
 	}
 	if p.Capacity != nil {

@@ -187,7 +187,7 @@ func readiness(r *spec.Ready, kind Kind) Ready {
 	if r != nil {
 		p = Ready{Path: r.Path, Status: r.Status, Within: time.Duration(r.Within), TCP: r.TCP, Log: r.Log}
 	}
-	if p.Within == 0 {
+	if p.Within == 0 && kind != Catalog { // an entry knows how long it may take
 		p.Within = time.Minute
 	}
 	switch {
