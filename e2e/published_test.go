@@ -41,7 +41,7 @@ func abridgements() map[string]abridged {
 	return map[string]abridged{
 		"frameworks-200m":                         {set: brief(fast), only: []string{"go-http", "iris"}},
 		"frameworks-200m-cost":                    {java: true, set: brief(fast, "load.rate=50/s"), only: []string{"go-http", "springboot-undertow"}},
-		"frameworks-200m-published":               {java: true, set: brief(fast, "load.with=prony"), only: []string{"go-http", "light-4j", "helidon-se"}},
+		"frameworks-200m-published":               {java: true, set: brief(fast, "load.with=prony"), only: []string{"go-http", "springboot-undertow"}},
 		"gateways":                                {java: true, set: brief("load.rate=100/s"), only: []string{"gateway.catalog=nginx", "haproxy", "spring-cloud-gateway"}},
 		"generators":                              {set: brief("load.warmup=1s"), only: []string{"prony", "wrk"}},
 		"nginx-or-zuul":                           {java: true, set: brief(), only: []string{"load.keepalive=true,cpus=0.4,gateway.catalog=nginx,load.target=gateway", "gateway.catalog=zuul,load.keepalive=false,cpus=0.6"}},
