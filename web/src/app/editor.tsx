@@ -1,7 +1,7 @@
 // A plain text field with line numbers, what may stand at the cursor, and the
 // mistakes marked. Tab leaves it, as everywhere: nobody is caught inside.
 
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Mistake } from "./api";
 import { complete, type Completion, type Schema } from "./complete";
 import { indentAfter, offsetOf, rowAndColumn } from "./place";
@@ -27,7 +27,9 @@ export function Editor({ text, change, schema, mistakes, goTo }: Editor) {
   const lines = text.split("\n").length;
   const wrong = useMemo(() => new Set(mistakes.map((m) => m.line)), [mistakes]);
 
-  useEffect(() => {
+  // Before the next key: an effect behind the paint would move the cursor back
+  // over what was typed meanwhile.
+  useLayoutEffect(() => {
     if (cursor.current === undefined) return;
     area.current?.setSelectionRange(cursor.current, cursor.current);
     cursor.current = undefined;
