@@ -8,12 +8,20 @@ import (
 	"prony/internal/driver/drivertest"
 )
 
+// needEngine has a Docker engine for one test, and not for longer: the drivers'
+// tests wait for their turn.
+func needEngine(t *testing.T) {
+	t.Helper()
+	t.Cleanup(drivertest.Engine())
+	drivertest.NeedEngine(t)
+}
+
 // TestNginxScaleInContainers is the experiment of nginx in front of instances,
 // each in a container made from scratch out of the program on this machine.
 func TestNginxScaleInContainers(t *testing.T) {
 	need(t, "nginx", "apt-get install nginx-core")
 	needRoot(t)
-	drivertest.NeedEngine(t)
+	needEngine(t)
 	home := t.TempDir()
 	file := filepath.Join(home, "result.json")
 	out := withHome(t, home, scaled("--driver", "docker", "--only", "instances=1", "--only", "instances=2", "--json", file)...)

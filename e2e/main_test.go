@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"prony/internal/driver/drivertest"
 )
 
 // binary is prony, built once for all tests.
@@ -23,10 +21,7 @@ var binary string
 // TestMain builds the binary.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	done := drivertest.Engine()
-	status := withBinary(m)
-	done()
-	os.Exit(status)
+	os.Exit(withBinary(m))
 }
 
 func withBinary(m *testing.M) int {

@@ -41,6 +41,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	needEngine(t)
 	home := t.TempDir()
 	folder := readmeFolder(t, home)
 	lines := readmeLine.FindAllStringSubmatch(string(text), -1)
