@@ -4,7 +4,7 @@
 .SILENT:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-slow check format vet staticcheck policy test-race traceless bench fuzz clean
+.PHONY: help build run test test-live test-slow check format vet staticcheck policy test-race traceless bench fuzz clean
 
 GO        ?= go
 FUZZTIME  ?= 10m
@@ -35,8 +35,11 @@ test: ## go vet and all tests
 	$(GO) vet ./...
 	$(GO) test -timeout 40m ./...
 
+test-live: ## Planted causes and the published experiments, on a machine that does nothing else
+	PRONY_LIVE=1 $(GO) test -timeout 60m -run 'TestPlanted|TestPublished' -v ./e2e
+
 test-slow: ## The statistical audits in full, minutes long
-	PRONY_SLOW=1 $(GO) test -timeout 60m ./internal/stats ./internal/compare ./internal/capacity ./e2e
+	PRONY_SLOW=1 PRONY_LIVE=1 $(GO) test -timeout 60m ./internal/stats ./internal/compare ./internal/capacity ./e2e
 
 check: ## What has to pass before a commit is shared: format, vet, staticcheck, policy, tests, races, no traces
 	before=$$($(MAKE) -s --no-print-directory traceless) && \

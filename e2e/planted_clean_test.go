@@ -44,6 +44,7 @@ func cleanRuns() []clean {
 // TestPlantedClean: twenty runs without a single wrong accusation. What is said
 // of the machine may be true: others may work on it.
 func TestPlantedClean(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	for _, c := range cleanRuns() {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // TestPlantedGenerator: a generator in a fifth of a core judges itself, and no
 // target.
 func TestPlantedGenerator(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	group, err := cgroup.Create("", fmt.Sprintf("prony-planted-%d", os.Getpid()), cgroup.Limits{CPUs: 0.2})
 	if err != nil {
@@ -35,6 +36,7 @@ func TestPlantedGenerator(t *testing.T) {
 
 // TestPlantedPorts: 200 local ports, and a connection for each request.
 func TestPlantedPorts(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	space := namespace(t, "a")
 	inside(t, space, "sysctl", "-q", "-w", "net.ipv4.ip_local_port_range=40000 40199", "net.ipv4.tcp_tw_reuse=0")
@@ -46,6 +48,7 @@ func TestPlantedPorts(t *testing.T) {
 // the sender's own machine a shaper would only hold packets back, and none would
 // be lost on the way.
 func TestPlantedLink(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	tc := need(t, "tc", "apt-get install iproute2")
 	near, router, far := namespace(t, "near"), namespace(t, "router"), namespace(t, "far")
@@ -73,6 +76,7 @@ func join(t *testing.T, a, linkA, addressA, b, linkB, addressB string) {
 // TestPlantedNeighbour: a program that is no part of the run has the target's
 // core.
 func TestPlantedNeighbour(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	taskset := need(t, "taskset", "apt-get install util-linux")
 	serve(t, []string{taskset, "-c", "1", "sh", "-c", "echo busy; while :; do :; done"})
@@ -82,6 +86,7 @@ func TestPlantedNeighbour(t *testing.T) {
 
 // TestPlantedJVM: a virtual machine that compiles while it is measured.
 func TestPlantedJVM(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	need(t, "java", "apt-get install openjdk-17-jdk-headless")
 	need(t, "mvn", "apt-get install maven")

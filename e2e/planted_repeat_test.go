@@ -22,6 +22,7 @@ const leastBlocks = 6
 // comparisons may call it different; the short form makes 10, of which 3 would be
 // a sign (a chance of 5 % each gives that in 1 of 90 series).
 func TestPlantedSameTwice(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	comparisons, most := 10, 2
 	if slow() {
@@ -51,6 +52,7 @@ func TestPlantedSameTwice(t *testing.T) {
 // TestPlantedCost: 5 % more CPU for each request, at a fixed rate. At least 18 of
 // 20 comparisons have to find it; the short form makes 3, of which one may miss.
 func TestPlantedCost(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	comparisons, missing := 3, 1
 	if slow() {

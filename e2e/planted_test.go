@@ -53,6 +53,7 @@ type planted struct {
 // TestPlanted carries out each experiment and holds the verdict against what
 // was planted.
 func TestPlanted(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	for _, c := range []planted{
 		{file: "one-thread", limiter: "one-thread app[0]", quiet: true, rule: "one-thread", where: "app[0]", says: "uses one core and no more"},
@@ -69,6 +70,7 @@ func TestPlanted(t *testing.T) {
 // TestPlantedWaiting: what waits instead of working has no counter, so that no
 // resource may be named.
 func TestPlantedWaiting(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	for _, c := range []planted{
 		{file: "pool-of-20", variant: "connections=80", quiet: true, limiter: "not-identified target", rule: "waiting", where: "target", says: `as if (19|20|21)(\.\d)? requests were served at once`},
@@ -81,6 +83,7 @@ func TestPlantedWaiting(t *testing.T) {
 
 // TestPlantedChain: in a chain the verdict says which tier it is.
 func TestPlantedChain(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	need(t, "nginx", "apt-get install nginx-core")
 	for _, c := range []planted{
@@ -94,6 +97,7 @@ func TestPlantedChain(t *testing.T) {
 
 // TestPlantedVariants: what forbids a comparison is said before any ranking.
 func TestPlantedVariants(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	c := planted{file: "smaller-body", rule: "same-answers", where: "size=200B", severity: result.InvalidLevel, limiter: "rate plan", says: "no limit reached"}
 	c.check(t)
@@ -102,6 +106,7 @@ func TestPlantedVariants(t *testing.T) {
 // TestPlantedMemory: a target that the kernel ended is the end of the trial, and
 // what it measured until then is invalid.
 func TestPlantedMemory(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	e := planted{file: "memory-limit"}.carryOut(t)
 	last := e.Trials[len(e.Trials)-1]
@@ -119,6 +124,7 @@ func TestPlantedMemory(t *testing.T) {
 // TestPlantedUnfair: the second run had two fifths of the CPU of the first, which
 // is said before the numbers, so that nothing is ranked.
 func TestPlantedUnfair(t *testing.T) {
+	needLive(t)
 	needRoot(t)
 	c := planted{file: "unfair-variants"}
 	for range tries {

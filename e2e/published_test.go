@@ -74,6 +74,7 @@ func sideBySide(more ...string) []string {
 // machine may be too busy for a valid result, which it then has to say; nothing
 // else may be wrong.
 func TestPublished(t *testing.T) {
+	needLive(t)
 	if testing.Short() {
 		t.Skip("minutes long")
 	}

@@ -98,6 +98,7 @@ func (f *shareFlags) write(d *report.Document, get func(int) (result.Trial, erro
 		copied.Trials = slices.Clone(e.Trials)
 		for i, t := range copied.Trials {
 			if whole, err := get(t.Number); err == nil { // what cannot be got is written as it is
+				whole.Validity, whole.Bottleneck = t.Validity, t.Bottleneck // other trials may have told more
 				copied.Trials[i] = whole
 			}
 		}

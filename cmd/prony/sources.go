@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"prony/internal/analyse"
 	"prony/internal/bundle"
+	"prony/internal/compare"
 	"prony/internal/result"
 )
 
@@ -60,6 +62,10 @@ func (s *source) campaign(root, id string) error {
 	}
 	if err == nil {
 		s.experiment, err = c.Results(p)
+	}
+	if err == nil {
+		analyse.Experiment(s.experiment, analyse.DefaultThresholds())
+		compare.Curves(s.experiment)
 	}
 	return err
 }

@@ -31,6 +31,7 @@ func ExperimentJSON(w io.Writer, e *result.Experiment, get func(number int) (res
 	}
 	for i, t := range e.Trials {
 		if whole, err := get(t.Number); err == nil {
+			whole.Validity, whole.Bottleneck = t.Validity, t.Bottleneck // other trials may have told more
 			t = whole
 		}
 		text, err := indented(t, "    ")

@@ -1,9 +1,8 @@
 package result
 
-// Slim is the trial for tables over many trials: without series, and with its
-// histograms packed. The whole of it is in its bundle.
+// Slim is the trial for tables and rules over many trials: without its seconds,
+// and with its histograms packed. The whole of it is in its bundle.
 func (t Trial) Slim() Trial {
-	t.Observed = nil
 	t.Load = t.Load.slim()
 	also := make([]Load, len(t.Also))
 	for i, l := range t.Also {
