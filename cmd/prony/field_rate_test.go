@@ -67,7 +67,7 @@ func TestF23MaximumAndRateInOneTool(t *testing.T) {
 
 func TestF24WallTimeIsWhatWasAsked(t *testing.T) {
 	url := serveKnown(t, testserver.Config{})
-	for _, args := range [][]string{{"load", "-q", url, "-c", "2", "-d", "1s"}, {"wrk", "-t1", "-c2", "-d1s", url}} {
+	for _, args := range [][]string{{"load", "-q", "--no-store", url, "-c", "2", "-d", "1s"}, {"wrk", "-t1", "-c2", "-d1s", url}} {
 		if o := prony(t, args...); o.took < time.Second || o.took > 1800*time.Millisecond {
 			t.Errorf("prony %s took %v", strings.Join(args, " "), o.took)
 		}
