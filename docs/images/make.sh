@@ -22,3 +22,4 @@ while tmux -L prony-pictures has-session -t live 2>/dev/null; do sleep 1; done
 server=$!
 for _ in $(seq 50); do curl -fs http://127.0.0.1:7690/api/version >/dev/null && break; sleep 0.2; done
 (cd web && node shots.mjs --pages ../docs/images http://127.0.0.1:7690)
+rm -f docs/images/*-whole.png # long, and nobody looks at them
