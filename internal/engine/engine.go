@@ -99,7 +99,7 @@ func Run(ctx context.Context, l plan.Load, o Options) (*result.Load, error) {
 	done := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() { r.end("interrupt", r.clock()) })
 	defer stopped()
-	r.launch()
+	r.launch(ctx)
 	// Not before the start is set, by which it places the intervals. Until then
 	// a worker hands over one tally at most, if it failed, for which there is room.
 	go func() { defer close(done); r.collect.gather() }()
@@ -173,9 +173,13 @@ func (r *run) chooseLoop() error {
 func (r *run) clock() int64 { return r.opts.now() }
 
 // launch waits until every worker has opened what it can and sets the common
-// start.
-func (r *run) launch() {
+// start. A context that has ended by then is seen here: told by another
+// goroutine, workers may have sent a request each.
+func (r *run) launch(ctx context.Context) {
 	r.ready.Wait()
+	if ctx.Err() != nil {
+		r.end("interrupt", r.clock())
+	}
 	opened := 0
 	for _, w := range r.workers {
 		opened += w.preopened

@@ -260,7 +260,9 @@ func TestWatchLiveJVM(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "Garbage.java")
 	const source = `public class Garbage { static byte[] keep; public static void main(String[] a) throws Exception {
-  while (true) { for (int i = 0; i < 200; i++) keep = new byte[100000]; Thread.sleep(5); } } }`
+  while (true) { for (int i = 0; i < 200; i++) keep = new byte[100000];
+    java.lang.reflect.Proxy.newProxyInstance(new java.net.URLClassLoader(new java.net.URL[0]), new Class<?>[]{Runnable.class}, (p, m, x) -> null);
+    Thread.sleep(5); } } }`
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
