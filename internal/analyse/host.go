@@ -3,7 +3,6 @@ package analyse
 import (
 	"fmt"
 
-	"prony/internal/plan"
 	"prony/internal/result"
 )
 
@@ -22,10 +21,10 @@ func hostRules() []rule {
 // not fully known, so that it stays a note; what the two did to each other
 // shows in the rules that follow.
 func coLocated(v view) answer {
-	if !v.l.Loopback {
+	if !v.shared() {
 		return nothing()
 	}
-	return found(result.Finding{Severity: result.Note, Evidence: figures{"loopback": 1}, Threshold: figures{"loopback": 0},
+	return found(result.Finding{Severity: result.Note, Evidence: figures{"shared": 1}, Threshold: figures{"shared": 0},
 		Message: "generator and target shared this machine and its cores: the rate is what both reach together, not the capacity of the server alone",
 		Advice:  "for absolute capacity run the generator on another machine; for comparisons pin both (taskset -c)"})
 }
@@ -56,140 +55,6 @@ func (v view) stolen(a *answer, host string, share float64) {
 		Threshold: figures{"steal": v.t.StealSuspect, "steal_invalid": v.t.StealInvalid},
 		Message:   fmt.Sprintf("the hypervisor gave %s of the CPU time of %s to others", percent(share), machine(host)),
 		Advice:    "use a machine with cores of its own (dedicated or bare metal)"})
-}
-
-// foreignCPU is what ran beside the generator and the services, on each machine
-// whose parties are all known. A target on the same machine of which nobody
-// knows would be counted, so that then the rule cannot run.
-func foreignCPU(v view) answer {
-	var a answer
-	for _, o := range v.things(result.OfHost) {
-		if own, known := v.ownCores(o.Name); known && (o.Name != "" || v.l.Loopback || v.serves("")) {
-			v.foreignOn(&a, o, own)
-		}
-	}
-	if own, known := v.ownCores(""); known && own > 0 && v.host("") != nil && (v.l.Loopback || v.serves("")) {
-		return a
-	}
-	switch why := v.unread("host_busy", "mean_busy", "cpus"); {
-	case why != "":
-		a.missing = why
-	case v.l.Loopback || v.serves(""):
-		a.missing = "the target ran on this machine, and its CPU use is not known"
-	case v.r.Environment.CPUs <= 0:
-		a.missing = "the machine's number of cores is not in the result"
-	default:
-		all := float64(v.r.Environment.CPUs)
-		v.foreign(&a, "", v.g.HostBusy*all-v.g.MeanBusy*v.g.CPUs, v.g.HostBusy)
-	}
-	return a
-}
-
-// ownCores is what the parties of the run used of a machine; known is false if
-// one of them is not known, or if there is none.
-func (v view) ownCores(host string) (cores float64, known bool) {
-	watched := 0
-	for _, o := range v.things(result.OfService) {
-		if o.Host != host {
-			continue
-		}
-		used, ok := v.mean(o, result.CPUCores)
-		if !ok {
-			return 0, false
-		}
-		cores, watched = cores+used, watched+1
-	}
-	planned := 0
-	for _, s := range v.r.Services {
-		if s.Host == host {
-			planned++
-		}
-	}
-	if watched == 0 || watched < planned || v.outside(host) {
-		return 0, false
-	}
-	cores += v.r.WatchCores
-	if host == "" {
-		if v.unread("mean_busy", "cpus") != "" {
-			return 0, false
-		}
-		cores += v.g.MeanBusy * v.g.CPUs
-	}
-	return cores, true
-}
-
-// outside reports whether a service that runs already may be on the host.
-func (v view) outside(host string) bool {
-	if v.r.Plan == nil {
-		return v.l.Loopback && host == ""
-	}
-	for _, s := range v.r.Plan.Services {
-		if s.Kind == plan.External && s.Host == host && (host != "" || v.l.Loopback) {
-			return true
-		}
-	}
-	return false
-}
-
-// foreignOn leaves out the time of interrupts, which belongs to nobody and
-// comes with the load.
-func (v view) foreignOn(a *answer, o *result.Observed, own float64) {
-	busy, known := v.mean(o, result.HostBusy)
-	all := v.hostCPUs(o.Name)
-	if !known || all <= 0 {
-		a.lack("cpu_busy_ratio of " + place(o) + " is not known")
-		return
-	}
-	interrupts, ok := v.mean(o, result.HostSoftIRQ)
-	if !ok {
-		interrupts = 0
-	}
-	n := len(a.findings)
-	v.foreign(a, o.Name, (busy-interrupts)*all-own, busy)
-	if len(a.findings) == n || !v.crowded(o.Name) {
-		return
-	}
-	f := a.findings[n]
-	a.limits = append(a.limits, limit{what: "foreign-cpu", where: f.Where, message: f.Message + ", and services waited for a core",
-		evidence: f.Evidence, sure: result.Likely, full: busy})
-}
-
-// crowded reports whether a service on the host waited for a core.
-func (v view) crowded(host string) bool {
-	for _, o := range v.things(result.OfService) {
-		used, ok := v.mean(o, result.CPUCores)
-		if !ok || o.Host != host {
-			continue
-		}
-		if delay, pressure, known := v.waits(o, used); known && (delay >= v.t.RunDelay || pressure >= v.t.PressureLimit) {
-			return true
-		}
-	}
-	return false
-}
-
-func (v view) foreign(a *answer, host string, foreign, busy float64) {
-	all := v.hostCPUs(host)
-	severity := result.SuspectLevel
-	switch {
-	case foreign < v.t.ForeignSuspect:
-		return
-	case foreign >= v.t.ForeignInvalid && foreign >= v.t.ForeignInvalidShare*all:
-		severity = result.InvalidLevel
-	}
-	a.findings = append(a.findings, result.Finding{Severity: severity, Where: machine(host),
-		Evidence:  figures{"foreign_cores": foreign, "host_busy": busy, "host_cpus": all},
-		Threshold: figures{"foreign_cores": v.t.ForeignSuspect, "foreign_cores_invalid": max(v.t.ForeignInvalid, v.t.ForeignInvalidShare*all)},
-		Message:   fmt.Sprintf("other programs used %s of the %s of %s", cores(foreign), cores(all), v.machineOf(host)),
-		Advice:    "find them (top -o %CPU) and stop them"})
-}
-
-// machineOf names a machine by its part in the run.
-func (v view) machineOf(host string) string {
-	if host == "" {
-		return "the generator's machine"
-	}
-	return host
 }
 
 // cpuPressure is the share of time in which something waited for a core. On a

@@ -1,6 +1,7 @@
 package analyse_test
 
 import (
+	"slices"
 	"time"
 
 	"prony/internal/plan"
@@ -169,6 +170,10 @@ func waitingCases() []ruleCase {
 		{"foreign-cpu", "a neighbour of the target", watched, with(aHost, "sut", result.HostBusy, 0.2), "invalid"},
 		{"foreign-cpu", "a neighbour on one machine", onOneMachine, with(aHost, "", result.HostBusy, 0.3), "invalid"},
 		{"foreign-cpu", "interrupts", onOneMachine, with(aHost, "", result.HostBusy, 0.3, result.HostSoftIRQ, 0.15), ""},
+		{"foreign-cpu", "hosts of one kernel", chained, oneKernel(0), ""},
+		{"foreign-cpu", "hosts of one kernel and a neighbour", chained, oneKernel(0.6), "suspect"},
+		{"foreign-cpu", "hosts of one kernel, one of them not watched", chained, all(oneKernel(0), unwatched("gw")), "not run"},
+		{"co-located", "hosts of one kernel", chained, oneKernel(0), "note"},
 		{"headroom", "calibrated, far", open, calibrated("10000"), ""},
 		{"headroom", "calibrated, near", open, calibrated("1500"), "suspect"},
 		{"headroom", "calibrated, at it", open, calibrated("1100"), "invalid"},
@@ -179,6 +184,33 @@ func waitingCases() []ruleCase {
 		{"steady", "one bad second", closed, seconded(60, func(i int) int64 { return 8000 - int64(7000*(i/59)) }), ""},
 		{"growing-memory", "flat", watched, same, ""},
 		{"growing-memory", "grows", watched, growing, "note"},
+	}
+}
+
+// oneKernel makes one machine of 16 cores of all hosts, with so many in use by
+// others.
+func oneKernel(others float64) func(run, load, gen) {
+	return func(r run, _ load, g gen) {
+		boot := map[string]string{"kernel.random.boot_id": "6dd618cb"}
+		r.Environment.CPUs, r.Environment.Sysctl = 16, boot
+		own := g.MeanBusy * g.CPUs
+		for name := range r.Hosts {
+			r.Hosts[name] = result.Environment{CPUs: 16, Sysctl: boot}
+		}
+		for _, o := range r.Observed {
+			if o.Kind == result.OfService {
+				own += o.Series[result.CPUCores][0]
+			}
+		}
+		for _, name := range []string{"", "sut", "edge"} {
+			put(r, result.OfHost, name, result.HostBusy, (own+others)/16)
+		}
+	}
+}
+
+func unwatched(service string) func(run, load, gen) {
+	return func(r run, _ load, _ gen) {
+		r.Observed = slices.DeleteFunc(r.Observed, func(o result.Observed) bool { return o.Kind == result.OfService && o.Name == service })
 	}
 }
 
