@@ -70,6 +70,9 @@ func (p printer) head() {
 	for _, g := range e.Goals {
 		p.line("expect      %s", g.Text)
 	}
+	for _, text := range e.Unjudged {
+		p.line("not judged  %s: the flags leave one variant of it", text)
+	}
 }
 
 func (r Repeat) text() string {

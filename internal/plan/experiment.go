@@ -32,6 +32,8 @@ type Experiment struct {
 	// Expect are goals for each trial, Goals those over several variants.
 	Expect []Expectation `json:"expect,omitempty"`
 	Goals  []Goal        `json:"goals,omitempty"`
+	// Unjudged are goals of the file for which flags left too few variants.
+	Unjudged []string `json:"unjudged,omitempty"`
 	Trials []Trial       `json:"trials"`
 }
 
@@ -146,6 +148,9 @@ func (m *maker) baseline() {
 		}
 		return true
 	})
+	if i < 0 && m.spec.Narrowed {
+		return // the first of those that are left
+	}
 	if i < 0 {
 		m.wrong("baseline", errors.New("no variant has these values"))
 		return
@@ -159,7 +164,11 @@ func (m *maker) expect() {
 		path := fmt.Sprintf("expect[%d]", i)
 		if strings.Contains(text, "(") {
 			g, err := m.goal(text)
-			if err != nil {
+			switch {
+			case err != nil && m.spec.Narrowed && errors.Is(err, errTooFew):
+				m.plan.Unjudged = append(m.plan.Unjudged, g.Text)
+				continue
+			case err != nil:
 				m.wrong(path, err)
 			}
 			m.plan.Goals = append(m.plan.Goals, g)
@@ -196,6 +205,9 @@ func (m *maker) goal(text string) (Goal, error) {
 	return g, m.numeric(g)
 }
 
+// errTooFew is no mistake where a flag took the other values away.
+var errTooFew = errors.New("needs at least two values")
+
 // numeric demands an axis with at least two numbers above zero.
 func (m *maker) numeric(g Goal) error {
 	values := map[string]bool{}
@@ -210,7 +222,7 @@ func (m *maker) numeric(g Goal) error {
 		values[text] = true
 	}
 	if len(values) < 2 {
-		return fmt.Errorf("expectation %q: scaling needs at least two values of %s", g.Text, g.Axis)
+		return fmt.Errorf("expectation %q: scaling %w of %s", g.Text, errTooFew, g.Axis)
 	}
 	return nil
 }

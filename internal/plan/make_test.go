@@ -211,3 +211,35 @@ func TestAt(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowed keeps a goal or a baseline that the flags took the variants of
+// from being a mistake of the file.
+func TestNarrowed(t *testing.T) {
+	const text = "prony: 1\nservices: {app: {catalog: go-http, instances: \"${instances}\"}}\nload: {target: app, path: /}\nvary: {instances: [1, 2]}\n" +
+		"baseline: {instances: 1}\nexpect: [scaling(instances) > 0.7]\n"
+	for _, c := range []struct {
+		name     string
+		flags    spec.Overrides
+		baseline string
+		goals    int
+	}{
+		{"whole", spec.Overrides{}, "instances=1", 1},
+		{"only", spec.Overrides{Only: []string{"instances=2"}}, "instances=2", 0},
+		{"set", spec.Overrides{Set: []string{"instances=2"}}, "instances=2", 0},
+		{"set to others", spec.Overrides{Set: []string{"instances=2,3"}}, "instances=2", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := spec.Load("narrowed.yaml", []byte(text), c.flags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Make(e, facts())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Baseline != c.baseline || len(p.Goals) != c.goals || len(p.Goals)+len(p.Unjudged) != 1 {
+				t.Errorf("got baseline %s, goals %v, not judged %v, want %s and %d goals", p.Baseline, p.Goals, p.Unjudged, c.baseline, c.goals)
+			}
+		})
+	}
+}

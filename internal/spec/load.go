@@ -114,6 +114,7 @@ func (r *reader) combine(o Overrides) {
 		r.vary.wrong(e.tree.get("vary"), "vary", "only and except leave no combination")
 	}
 	e.combs = o.keep(r.vary, all)
+	e.Narrowed = len(e.combs) < len(all) || slices.ContainsFunc(r.vary.axes, func(a Axis) bool { return strings.HasPrefix(a.key.at.file, "--set ") })
 	tell := len(all) == 0 // nothing can be checked with values
 	for i, c := range all {
 		setup, root, mistakes := e.resolve(c, r.vary, r.used)
@@ -135,16 +136,17 @@ func (r *reader) combine(o Overrides) {
 	}
 }
 
-// judge checks what concerns the experiment as a whole.
+// judge checks what concerns the experiment as a whole. What a flag took away
+// is no mistake of the file.
 func (r *reader) judge() {
 	baseline := r.e.tree.get("baseline")
-	if baseline == nil || baseline.shape != mapping || len(r.vary.mistakes) > 0 {
+	if r.e.Narrowed || baseline == nil || baseline.shape != mapping || len(r.vary.mistakes) > 0 {
 		return
 	}
 	before := len(r.vary.mistakes)
 	m := r.vary.match(baseline, "baseline")
 	if len(r.vary.mistakes) == before && len(r.e.combs) > 0 && !slices.ContainsFunc(r.e.combs, m.holds) {
-		r.add(baseline, Mistake{Path: "baseline", Problem: "no variant has these values", Found: baseline.String(), Remedy: "only, except or a flag leave it out"})
+		r.add(baseline, Mistake{Path: "baseline", Problem: "no variant has these values", Found: baseline.String(), Remedy: "only or except leave it out"})
 	}
 }
 

@@ -32,6 +32,8 @@ type Experiment struct {
 
 	// Axes are what is varied, in the file's order.
 	Axes []Axis `yaml:"-"`
+	// Narrowed is set where flags leave fewer variants than the file has.
+	Narrowed bool `yaml:"-"`
 
 	file  string
 	form  *form
