@@ -14,6 +14,7 @@ import (
 // profileRow says where one generator's processor time goes, in shares.
 type profileRow struct {
 	Generator string             `json:"generator"`
+	RequestUS float64            `json:"request_us,omitempty"` // processor time of a request, in microseconds
 	Samples   int                `json:"samples"`
 	Shares    map[string]float64 `json:"shares"`
 	Error     string             `json:"error,omitempty"`
@@ -43,6 +44,16 @@ func parts() []part {
 	}
 }
 
+// tcp are the parts that every generator pays for a request and its answer on
+// loopback, whatever it is written in: one that did nothing else would cost this.
+func (p profileRow) tcp() float64 {
+	share := 0.0
+	for _, part := range parts()[:4] {
+		share += p.Shares[part.name]
+	}
+	return share * p.RequestUS
+}
+
 // profile samples where the time goes while the generator is the limit.
 func (b *bench) profile(ctx context.Context) error {
 	const name = "profile"
@@ -55,8 +66,7 @@ func (b *bench) profile(ctx context.Context) error {
 	}
 	defer target.close()
 	for _, g := range b.pick(wrk, uring, epoll) {
-		row := profileRow{Generator: g.name}
-		row.Shares, row.Samples, err = b.sampleOne(ctx, g, load{url: target.url, connections: callClients, duration: b.duration})
+		row, err := b.sampleOne(ctx, g, load{url: target.url, connections: callClients, duration: b.duration})
 		if err != nil {
 			row.Error = err.Error()
 		}
@@ -66,21 +76,29 @@ func (b *bench) profile(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (b *bench) sampleOne(ctx context.Context, g generator, l load) (map[string]float64, int, error) {
+func (b *bench) sampleOne(ctx context.Context, g generator, l load) (profileRow, error) {
+	row := profileRow{Generator: g.name}
 	perf, file := b.tools.path("perf"), filepath.Join(b.dir, "perf.data")
 	under := []string{perf, "record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", file, "--"}
+	// Sampling costs the generator time of its own: what a request costs is
+	// measured without it.
+	plain, err := b.runOne(ctx, g, l, observe{})
+	if err != nil {
+		return row, err
+	}
 	if _, err := b.runOne(ctx, g, l, observe{under: under}); err != nil {
-		return nil, 0, err
+		return row, err
 	}
 	o, err := execute(ctx, 2*time.Minute, false, nil, []string{perf, "script", "-i", file, "-F", "ip,sym,dso"})
 	if err = errors.Join(err, o.failed); err != nil {
-		return nil, 0, g.named(fmt.Errorf("read profile: %w", err))
+		return row, g.named(fmt.Errorf("read profile: %w", err))
 	}
-	shares, n := classify(o.stdout)
-	if n == 0 {
-		return nil, 0, g.named(errors.New("perf took no samples"))
+	row.RequestUS = 1e6 / plain.perCPUSecond()
+	row.Shares, row.Samples = classify(o.stdout)
+	if row.Samples == 0 {
+		return row, g.named(errors.New("perf took no samples"))
 	}
-	return shares, n, nil
+	return row, nil
 }
 
 // classify counts the stacks of perf script by part. Stacks are groups of
