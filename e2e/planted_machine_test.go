@@ -59,7 +59,8 @@ func TestPlantedLink(t *testing.T) {
 	inside(t, router, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
 	inside(t, router, tc, "qdisc", "add", "dev", "planted2", "root", "tbf", "rate", "100mbit", "burst", "32kb", "limit", "320kb")
 	serve(t, append(enter(far), binary, "target", "--addr", "10.99.83.2:8080"))
-	planted{file: "shaped-link", launch: enter(near), limiter: "shaped-link planted0", quiet: true, rule: "shaped-link", where: "planted0",
+	body := strings.Repeat("the quick brown fox jumps over the lazy dog ", 390)
+	planted{file: "shaped-link", args: []string{"--set", "load.body=" + body}, launch: enter(near), limiter: "shaped-link planted0", quiet: true, rule: "shaped-link", where: "planted0",
 		says: `as if the way was cut to 100\s?Mbit/s`}.check(t)
 }
 
