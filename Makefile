@@ -70,9 +70,10 @@ staticcheck:
 policy:
 	$(GO) test ./internal/deps
 
-test-race: ## Tests of the concurrent packages under the race detector (needs a C compiler)
+# Without the tests that start Docker engines and Java: the detector sees our code only.
+test-race: ## Short tests of the concurrent packages under the race detector (needs a C compiler)
 	if command -v $$($(GO) env CC) >/dev/null; then \
-		packages=$$($(racepkgs)); test -z "$$packages" || CGO_ENABLED=1 $(GO) test -race -timeout 25m $$packages; \
+		packages=$$($(racepkgs)); test -z "$$packages" || CGO_ENABLED=1 $(GO) test -race -short -timeout 25m $$packages; \
 	else \
 		$(call missing,race tests need a C compiler); \
 	fi

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -32,7 +33,8 @@ const (
 // at a time on a machine, and points DOCKER_HOST to it. The caller calls done at
 // the end. Tests call [NeedEngine]. A process in another role gets nothing.
 func Engine() (done func()) {
-	if os.Getenv(role) != "" {
+	flag.Parse() // this is called before the tests do
+	if os.Getenv(role) != "" || testing.Short() {
 		return func() {}
 	}
 	done, err := engine()
@@ -49,6 +51,8 @@ func NeedEngine(t *testing.T) {
 	t.Helper()
 	why := os.Getenv(noEngine)
 	switch {
+	case testing.Short():
+		t.Skip("starts a Docker engine")
 	case why == "":
 	case os.Getenv("PRONY_E2E") == "require":
 		t.Fatalf("PRONY_E2E=require: no Docker engine: %s", why)
