@@ -42,22 +42,29 @@ func Command(ctx context.Context, pid int, command string, args ...string) (stri
 }
 
 func attach(ctx context.Context, pid int, command string, args []string) (string, error) {
-	if runtime.GOOS != "linux" {
-		return "", errPlatform
-	}
 	if len(args) > 3 || strings.ContainsRune(command+strings.Join(args, ""), 0) {
 		return "", errTooLong
 	}
-	t, err := look(pid)
+	t, err := reach(ctx, pid)
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(t.socket); err != nil {
-		if err := t.wake(ctx); err != nil {
-			return "", err
-		}
+	return t.ask(ctx, plain(command, args...))
+}
+
+// reach finds a machine that listens, and has it listen if it does not yet.
+func reach(ctx context.Context, pid int) (target, error) {
+	if runtime.GOOS != "linux" {
+		return target{}, errPlatform
 	}
-	return t.ask(ctx, command, args)
+	t, err := look(pid)
+	if err != nil {
+		return t, err
+	}
+	if _, err := os.Stat(t.socket); err != nil {
+		return t, t.wake(ctx)
+	}
+	return t, nil
 }
 
 // target is a process that may be a virtual machine.
@@ -170,10 +177,19 @@ func (t target) leave() (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// ask sends one command: the protocol's version, the command and three
-// arguments, each with a zero byte behind it. The first line of the answer is
-// 0, or the number of an error.
-func (t target) ask(ctx context.Context, command string, args []string) (string, error) {
+// plain is a request in the protocol's first version: the version, the command
+// and three arguments, each with a zero byte behind it.
+func plain(command string, args ...string) string {
+	words := append([]string{"1", command}, args...)
+	for len(words) < 5 {
+		words = append(words, "")
+	}
+	return strings.Join(words, "\x00") + "\x00"
+}
+
+// ask sends one request. The first line of the answer is 0, or the number of an
+// error.
+func (t target) ask(ctx context.Context, request string) (string, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", t.socket)
 	if err != nil {
@@ -182,11 +198,7 @@ func (t target) ask(ctx context.Context, command string, args []string) (string,
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	words := append([]string{"1", command}, args...)
-	for len(words) < 5 {
-		words = append(words, "")
-	}
-	if _, err := io.WriteString(conn, strings.Join(words, "\x00")+"\x00"); err != nil {
+	if _, err := io.WriteString(conn, request); err != nil {
 		return "", err
 	}
 	b, err := io.ReadAll(io.LimitReader(conn, answerMax))

@@ -166,50 +166,6 @@ func FuzzPerf(f *testing.F) {
 	})
 }
 
-const dump = `2026-01-01 00:00:00
-Full thread dump OpenJDK 64-Bit Server VM (17.0.15 mixed mode):
-
-"main" #1 prio=5 os_prio=0 cpu=61.09ms elapsed=2.02s tid=0x00007f nid=0x1a2b waiting on condition  [0x00007f]
-   java.lang.Thread.State: TIMED_WAITING (sleeping)
-	at java.lang.Thread.sleep(java.base@17/Native Method)
-
-"a "strange" nid=5 name" #12 daemon prio=5 os_prio=0 cpu=2510.50ms elapsed=1.00s tid=0x00007f nid=4711 runnable  [0x00007f]
-   java.lang.Thread.State: RUNNABLE
-
-"exec-1" #13 prio=5 os_prio=0 cpu=0.10ms elapsed=1.00s tid=0x00007f nid=0xb waiting for monitor entry  [0x00007f]
-   java.lang.Thread.State: BLOCKED (on object monitor)
-
-"GC Thread#0" os_prio=0 cpu=5.00ms elapsed=2.00s tid=0x00007f nid=0xc runnable
-
-JNI global refs: 15, weak refs: 0
-`
-
-func TestParseDump(t *testing.T) {
-	got := jvm.ParseDump(dump)
-	want := jvm.Dump{States: map[string]int{"TIMED_WAITING": 1, "RUNNABLE": 1, "BLOCKED": 1}, Threads: []jvm.Thread{
-		{Name: `a "strange" nid=5 name`, State: "RUNNABLE", ID: 4711, CPU: 2510500 * time.Microsecond, Daemon: true},
-		{Name: "main", State: "TIMED_WAITING", ID: 0x1a2b, CPU: 61090 * time.Microsecond},
-		{Name: "GC Thread#0", ID: 12, CPU: 5 * time.Millisecond},
-		{Name: "exec-1", State: "BLOCKED", ID: 11, CPU: 100 * time.Microsecond},
-	}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-func FuzzParseDump(f *testing.F) {
-	f.Add(dump)
-	f.Fuzz(func(t *testing.T, text string) {
-		d, n := jvm.ParseDump(text), 0
-		for _, count := range d.States {
-			n += count
-		}
-		if n > len(d.Threads) {
-			t.Errorf("got %d states of %d threads", n, len(d.Threads))
-		}
-	})
-}
-
 func TestUserName(t *testing.T) {
 	const passwd = "root:x:0:0:root:/root:/bin/sh\n# comment\nbroken:x\napp:x:1000:1000::/app:/bin/false\n"
 	for uid, want := range map[int64]string{0: "root", 1000: "app", 5: ""} {
