@@ -81,6 +81,7 @@ func targetOf(p topology.Place, status func(plan.Service) (string, bool)) monito
 		}
 		t.Metrics = append(t.Metrics, where)
 	}
+	t.ThreadDumps = p.Service.ThreadDumps
 	if path, ok := status(p.Service); ok {
 		t.Stats = []string{p.Endpoint + path}
 	}

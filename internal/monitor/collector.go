@@ -29,6 +29,8 @@ type collector struct {
 	polls    []*poll
 	spent    time.Duration // CPU time of our own samples
 	polling  atomic.Int64  // CPU time in ns of reading what endpoints answered
+	// background runs something until the watch ends; nil before it begins.
+	background func(func(context.Context))
 
 	counted    map[int]int // connections by port
 	countedAt  int         // the sample that asked for them last
@@ -66,6 +68,7 @@ func newCollector(r Request, src source, to sink, epoch time.Time) *collector {
 func (c *collector) start(ctx context.Context) (halt func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
+	c.background = func(f func(context.Context)) { done.Go(func() { f(ctx) }) }
 	c.sample()
 	c.polls = newPolls(c)
 	for _, p := range c.polls {

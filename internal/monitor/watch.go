@@ -45,12 +45,18 @@ type Target struct {
 	// JVM is "" or "auto" to look whether a process is a Java virtual machine,
 	// "no" not to look.
 	JVM string `json:"jvm,omitempty"`
+	// ThreadDumps is how often the states of the machine's threads are read,
+	// at most once a second; 0 is never. A dump stops the machine, so that they
+	// come less often where one takes more than a hundredth of that time. They
+	// need a watch on the machine itself, by this program.
+	ThreadDumps time.Duration `json:"thread_dumps_ns,omitempty"`
 }
 
 // Limits of a request.
 const (
 	everyMin    = 100 * time.Millisecond
 	servicesMax = 1000
+	dumpsMin    = time.Second
 )
 
 var (
@@ -58,6 +64,7 @@ var (
 	errServices = fmt.Errorf("at most %d services", servicesMax)
 	errNoName   = errors.New("a service without a name")
 	errJVM      = errors.New(`jvm is "", "auto" or "no"`)
+	errDumps    = fmt.Errorf("thread dumps may be %v apart or more", dumpsMin)
 	errPlatform = fmt.Errorf("hosts and services are watched on Linux only: %w", errors.ErrUnsupported)
 )
 
@@ -84,6 +91,9 @@ func (r Request) check() error {
 		}
 		if t.JVM != "" && t.JVM != "auto" && t.JVM != "no" {
 			errs = append(errs, fmt.Errorf("service %s: %w", t.Name, errJVM))
+		}
+		if t.ThreadDumps != 0 && t.ThreadDumps < dumpsMin {
+			errs = append(errs, fmt.Errorf("service %s: %w", t.Name, errDumps))
 		}
 	}
 	return errors.Join(errs...)

@@ -17,6 +17,8 @@ type jvmProbe struct {
 	pid   int // 0 while there is none
 	file  string
 	perf  jvm.Perf
+	dumps *dumps // nil: none are wanted
+	pools map[string]*meter
 }
 
 // sampleJVMs samples the machines there are and looks for new ones.
@@ -33,7 +35,7 @@ func (s *serviceProbe) sampleJVMs(c *collector, at time.Duration) {
 		if j.pid != 0 && s.processes[j.pid] == nil {
 			j.pid = 0
 		}
-		j.sample(c, at)
+		j.sample(c, s, at)
 	}
 }
 
@@ -69,7 +71,8 @@ func (s *serviceProbe) adopt(c *collector, p *processProbe) {
 	if n := len(s.jvms); n > 0 {
 		name = fmt.Sprintf("%s #%d", name, n+1)
 	}
-	j := &jvmProbe{meter: newMeter(s.ids.next(), s.head(result.OfJVM, name))}
+	j := &jvmProbe{meter: newMeter(s.ids.next(), s.head(result.OfJVM, name)), pools: map[string]*meter{}}
+	j.dumps = newDumps(c, s.target.ThreadDumps, j.meter)
 	j.take(c, p.pid, file)
 	s.jvms = append(s.jvms, j)
 }
@@ -108,13 +111,18 @@ func (j *jvmProbe) take(c *collector, pid int, file string) {
 	j.meter.fact("pid", strconv.Itoa(pid))
 }
 
-func (j *jvmProbe) sample(c *collector, at time.Duration) {
+func (j *jvmProbe) sample(c *collector, s *serviceProbe, at time.Duration) {
 	m := j.meter
 	m.begin(at)
 	if j.pid != 0 && into(c.src, j.file, &j.perf) {
 		emitFigures(m, j.perf.Figures())
 	}
+	var pools []jvm.Pool
+	if j.dumps != nil {
+		pools = j.dumps.emit(m, j.pid, at)
+	}
 	m.end(at, c.sink)
+	j.samplePools(c, s, pools, at)
 }
 
 func emitFigures(m *meter, f jvm.Figures) {

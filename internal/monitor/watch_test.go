@@ -250,6 +250,7 @@ func TestRequestIsChecked(t *testing.T) {
 		{"too often", monitor.Request{Every: time.Millisecond}, "apart"},
 		{"no name", monitor.Request{Services: []monitor.Target{{}}}, "without a name"},
 		{"a strange word", monitor.Request{Services: []monitor.Target{{Name: "x", JVM: "perhaps"}}}, "jvm"},
+		{"dumps too often", monitor.Request{Services: []monitor.Target{{Name: "x", ThreadDumps: time.Millisecond}}}, "dumps"},
 		{"too many", monitor.Request{Services: make([]monitor.Target, 1001)}, "at most"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

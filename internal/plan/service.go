@@ -41,8 +41,11 @@ type Service struct {
 	Env       map[string]string `json:"env,omitempty"`
 	// Metrics are paths or URLs of metrics in the text format of Prometheus.
 	Metrics []string `json:"metrics,omitempty"`
-	Port    int      `json:"port,omitempty"` // 0: a free one for each instance
-	Host    string   `json:"host,omitempty"` // name of its host; "" is this one
+	// ThreadDumps is how often the states of a Java service's threads are read;
+	// 0 is never. It stops the service for some milliseconds each time.
+	ThreadDumps time.Duration `json:"thread_dumps_ns,omitempty"`
+	Port        int           `json:"port,omitempty"` // 0: a free one for each instance
+	Host        string        `json:"host,omitempty"` // name of its host; "" is this one
 }
 
 // Process is a program; Command and Build are words for no shell.
@@ -144,7 +147,7 @@ func (q Request) at(address string) (Request, error) {
 // resolve turns a service of the file into one of the plan.
 func resolve(s spec.Service) Service {
 	p := Service{Name: s.Name, Entry: s.Catalog, Params: s.Params, URL: s.URL, Instances: max(s.Instances, 1), Upstream: s.Upstream,
-		Env: maps.Clone(s.Env), Metrics: s.Metrics, Port: s.Port, Host: s.On}
+		Env: maps.Clone(s.Env), Metrics: s.Metrics, ThreadDumps: time.Duration(s.ThreadDumps), Port: s.Port, Host: s.On}
 	switch {
 	case s.Catalog != "":
 		p.Kind = Catalog

@@ -97,7 +97,8 @@ const (
 	ServiceFault Metric = "major_faults_rate"
 )
 
-// What a JVM shows without an agent.
+// What a JVM shows without an agent. The states of its threads are those of the
+// last thread dump, which may be as old as the dumps are apart.
 const (
 	HeapUsed      Metric = "heap_used_bytes"
 	HeapCapacity  Metric = "heap_capacity_bytes"
@@ -115,6 +116,18 @@ const (
 	Waiting       Metric = "threads_waiting_count"
 	Blocked       Metric = "threads_blocked_count"
 	TimedWaiting  Metric = "threads_timed_waiting_count"
+	DumpTime      Metric = "thread_dump_us" // how long the last dump took; most of it stops the machine
+)
+
+// What the threads of a pool of a JVM do, by its thread dumps. Idle are those
+// without work; the busy that neither run nor are blocked nor wait for a socket
+// wait for something else.
+const (
+	PoolThreads Metric = "threads_count"
+	PoolBusy    Metric = "threads_busy_count"
+	PoolRunning Metric = "threads_running_count"
+	PoolInIO    Metric = "threads_in_io_count" // they wait for a socket
+	PoolBlocked Metric = "threads_blocked_count"
 )
 
 // What a web server counts of itself.

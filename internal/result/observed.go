@@ -13,6 +13,7 @@ const (
 	OfService   = "service"   // the process tree and the cgroup of an instance
 	OfThread    = "thread"    // the threads of one name of an instance
 	OfJVM       = "jvm"       // the virtual machine of an instance
+	OfPool      = "pool"      // the threads of a pool of a virtual machine
 	OfServer    = "server"    // what a web server counts of itself
 	OfExported  = "exported"  // metrics of an endpoint that a service names
 )

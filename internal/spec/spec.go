@@ -47,22 +47,23 @@ type Services []Service
 // Service is one of them: how it comes to be, and what it may use. Exactly one
 // of Catalog, Process, Docker, Compose, Kubernetes and URL is set.
 type Service struct {
-	Name       string            `yaml:"-"`
-	Catalog    string            `yaml:"catalog,omitempty"`
-	Process    *Process          `yaml:"process,omitempty"`
-	Docker     *Docker           `yaml:"docker,omitempty"`
-	Compose    *Compose          `yaml:"compose,omitempty"`
-	Kubernetes *Kubernetes       `yaml:"kubernetes,omitempty"`
-	URL        string            `yaml:"url,omitempty"`
-	Instances  int               `yaml:"instances,omitempty"`
-	Upstream   []string          `yaml:"upstream,omitempty"`
-	Limits     *Limits           `yaml:"limits,omitempty"`
-	Ready      *Ready            `yaml:"ready,omitempty"`
-	Env        map[string]string `yaml:"env,omitempty"`
-	Params     map[string]string `yaml:"params,omitempty"`
-	Metrics    []string          `yaml:"metrics,omitempty"`
-	Port       int               `yaml:"port,omitempty"`
-	On         string            `yaml:"on,omitempty"`
+	Name        string            `yaml:"-"`
+	Catalog     string            `yaml:"catalog,omitempty"`
+	Process     *Process          `yaml:"process,omitempty"`
+	Docker      *Docker           `yaml:"docker,omitempty"`
+	Compose     *Compose          `yaml:"compose,omitempty"`
+	Kubernetes  *Kubernetes       `yaml:"kubernetes,omitempty"`
+	URL         string            `yaml:"url,omitempty"`
+	Instances   int               `yaml:"instances,omitempty"`
+	Upstream    []string          `yaml:"upstream,omitempty"`
+	Limits      *Limits           `yaml:"limits,omitempty"`
+	Ready       *Ready            `yaml:"ready,omitempty"`
+	Env         map[string]string `yaml:"env,omitempty"`
+	Params      map[string]string `yaml:"params,omitempty"`
+	Metrics     []string          `yaml:"metrics,omitempty"`
+	ThreadDumps Duration          `yaml:"thread_dumps,omitempty"` // 0: never
+	Port        int               `yaml:"port,omitempty"`
+	On          string            `yaml:"on,omitempty"`
 }
 
 // Process is a program that is built and started. Command and Build are words

@@ -1,5 +1,7 @@
 package spec
 
+import "time"
+
 // This file is the format: every key of an experiment file with its kind and
 // what it is for. Decoding, the schema and the messages all follow it.
 
@@ -57,6 +59,8 @@ func serviceForm() *form {
 		{name: "env", form: tableOf(of(text)), doc: "Environment, on top of what the kind sets.", also: []string{"environment"}},
 		{name: "params", form: tableOf(of(text)), doc: "Parameters of a catalog entry.", also: []string{"parameters"}},
 		{name: "metrics", form: oneOrMore(of(text)), doc: "Paths or URLs of metrics in the text format of Prometheus, read once a second.", also: []string{"prometheus", "scrape"}},
+		{name: "thread_dumps", form: &form{kind: duration, least: int64(time.Second)}, also: []string{"thread_states", "threads"},
+			doc: "How often the states of a Java service's threads are read, such as 5s. Each time stops it for some milliseconds. Default never."},
 		{name: "port", form: atLeast(1), doc: "The port it listens on; by default a free one is chosen. Known to it as ${port}.", also: []string{"ports"}},
 		{name: "on", form: of(text), doc: "The host it runs on, from the list of hosts. Default here.", also: []string{"host"}},
 	}}
