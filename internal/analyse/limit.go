@@ -24,7 +24,7 @@ type limit struct {
 // from a full CPU.
 func precedence() []string {
 	return []string{"compiling", "upstream-connections", "admission", "cpu-quota", "foreign-cpu", "one-thread", "target-cpu", "host-cpu", "softirq",
-		"bandwidth", "packet-limit", "memory", "disk", "garbage-collection", "conntrack", "accept-queue", "syn-queue", "pool", "shaped-link", "loss"}
+		"bandwidth", "packet-limit", "memory", "disk", "garbage-collection", "conntrack", "accept-queue", "syn-queue", "pool", "thread-pool", "shaped-link", "loss"}
 }
 
 // leading is the limit to name, or nil; others are the kinds that showed too.

@@ -141,6 +141,9 @@ type Thresholds struct {
 	// A pool is full if the connections behind it stand still for PoolShare of the
 	// time and at least PoolQueue of its size more are in flight.
 	PoolShare, PoolQueue float64
+	// The threads of a pool are all in use if PoolBusy of them are for PoolShare of
+	// the time; they are worth a word if at most PoolRunning of them run.
+	PoolBusy, PoolRunning float64
 	// A target waits if it uses less than WaitingCPU of its cores; Switching is
 	// the growth of context switches per request that is the sign of a lock.
 	WaitingCPU, Switching float64
@@ -218,7 +221,7 @@ func DefaultThresholds() Thresholds {
 		MemoryFull: 0.001, MemorySome: 0.01, MajorFaults: 100, SwapRate: 10, MemoryFree: 0.05,
 		IOPressure: 0.10, Blocked: 0.10, DiskFull: 0.9,
 		GCPaused: 0.05, GCLimit: 0.25, GCTail: 0.5, Compiling: 0.05, CompilingLimit: 0.20,
-		PoolShare: 0.8, PoolQueue: 0.2, WaitingCPU: 0.70, Switching: 1.5, Plateau: 0.05,
+		PoolShare: 0.8, PoolQueue: 0.2, PoolBusy: 0.95, PoolRunning: 0.5, WaitingCPU: 0.70, Switching: 1.5, Plateau: 0.05,
 		BackendIdle: 0.60, ReusedMost: 0.001, NotReused: 0.5, Refused: 0.001,
 		Amplified: 1.001, AmplifiedLeast: 10, CachedLess: 0.5, BodyNote: 0.0001, BodyInvalid: 0.01, Arrived: 0.01,
 		SteadySeconds: 20, SteadyChange: 0.05, TrendZ: 2.576, MemoryGrowth: 0.10,

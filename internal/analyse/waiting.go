@@ -13,6 +13,7 @@ import (
 func waitingRules() []rule {
 	return []rule{
 		{"pool", "L2", pool},
+		{"thread-pool", "L3", threadPool},
 		{"waiting", "L1", waiting},
 	}
 }
@@ -41,11 +42,47 @@ func pool(v view) answer {
 			Threshold: figures{"seconds": v.t.PoolShare, "variation": v.t.FlatVariation, "in_flight": (1 + v.t.PoolQueue) * size},
 			Message: fmt.Sprintf("a pool of %.0f connections to %s was full: it stood at that number for %s of the time while %.4g requests were in flight",
 				size, name, percent(part), v.l.InFlight),
-			Advice: "raise the size of the pool if what is behind it has time; if not, that is the limit. Known sizes: 1024 connections, pending requests and requests of an Envoy cluster"}
+			Advice: "raise the size of the pool if what is behind it has time; if not, that is the limit" + defaultOf(size/float64(max(v.instancesOf(name), 1)))}
+		if used, ok := v.useOf(name); ok {
+			f.Evidence["backend_cpu"] = used
+			f.Message += fmt.Sprintf(", and %s used %s of its CPU", name, percent(used))
+		}
 		a.findings = append(a.findings, f)
 		a.limits = append(a.limits, limit{what: "pool", where: f.Where, message: f.Message, evidence: f.Evidence, sure: result.Likely, full: part})
 	}
 	return a
+}
+
+// instancesOf is how many instances of a service were watched.
+func (v view) instancesOf(name string) int {
+	n := 0
+	for _, o := range v.things(result.OfService) {
+		if serviceOf(o) == name {
+			n++
+		}
+	}
+	return n
+}
+
+// defaultOf says whose default a number of connections is; "" of one that is
+// nobody's.
+func defaultOf(size float64) string {
+	for _, known := range []struct {
+		size float64
+		of   string
+	}{
+		{2, "Apache HttpClient 4 has 2 connections a route by default (maxConnPerRoute)"},
+		{5, "Apache HttpClient 5 has 5 connections a route by default (maxConnPerRoute)"},
+		{20, "Zuul 1 has 20 connections a route by default (zuul.host.maxPerRouteConnections), and Apache HttpClient 4 has 20 in all"},
+		{200, "Zuul 1 has 200 connections in all by default (zuul.host.maxTotalConnections)"},
+		{500, "Reactor Netty, in Spring Cloud Gateway, has 500 connections a route by default"},
+		{1024, "Envoy has 1024 connections, pending requests and requests a cluster by default"},
+	} {
+		if size == known.size {
+			return ". " + known.of
+		}
+	}
+	return ""
 }
 
 // nextTiers are the services behind the one that the load meets.
@@ -128,6 +165,9 @@ func waiting(v view) answer {
 		Threshold: figures{"gain": v.t.Plateau, "cpu": v.t.WaitingCPU},
 		Message:   "limiter not identified; waiting, not working: more connections add nothing, and no CPU, link, disk or memory that was watched is used up" + v.asIf(),
 		Advice:    "look for a lock, a pool or a slow dependency: a thread dump (jstack, SIGQUIT), offcputime, or the wait channels in /proc/PID/task/*/wchan"}
+	if len(v.things(result.OfJVM)) > 0 && len(v.things(result.OfPool)) == 0 {
+		f.Advice = "let Prony read what the threads of the Java service do (thread_dumps: 5s), or " + f.Advice
+	}
 	if before, now, ok := v.switching(); ok {
 		f.Evidence["switches_per_request_before"], f.Evidence["switches_per_request"] = before, now
 		f.Threshold["switches_ratio"] = v.t.Switching

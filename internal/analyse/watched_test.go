@@ -30,6 +30,8 @@ func quiet(kind string) map[result.Metric]float64 {
 			result.Voluntary: 16_000, result.InService: 0, result.Sockets: 64, result.Throttled: 0}
 	case result.OfJVM:
 		return map[result.Metric]float64{result.GCTime: 0.01, result.SafepointTime: 0.01, result.CompileTime: 0.01, result.HeapMax: 1 << 30}
+	case result.OfPool:
+		return map[result.Metric]float64{result.PoolThreads: 20, result.PoolBusy: 2, result.PoolRunning: 0, result.PoolInIO: 0, result.PoolBlocked: 0}
 	case result.OfServer:
 		return map[result.Metric]float64{result.ServerRequests: 8000, result.UpstreamOverflows: 0}
 	}
@@ -98,6 +100,18 @@ func java(base func() *result.Run) func() *result.Run {
 	return func() *result.Run {
 		r := base()
 		r.Observed = append(r.Observed, thing(result.OfJVM, "app", "sut"))
+		return r
+	}
+}
+
+// threaded adds a virtual machine with a pool of 20 threads to app, of which
+// two are busy.
+func threaded(base func() *result.Run) func() *result.Run {
+	return func() *result.Run {
+		r := java(base)()
+		o := thing(result.OfPool, "exec-*", "sut")
+		o.Service = "app"
+		r.Observed = append(r.Observed, o)
 		return r
 	}
 }
