@@ -142,7 +142,9 @@ func waitingCases() []ruleCase {
 		{"thread-pool", "as many as in flight", threaded(watched), with(aPool, "exec-*", result.PoolThreads, 60.0, result.PoolBusy, 60.0, result.PoolInIO, 60.0), ""},
 		{"thread-pool", "it grows", threaded(watched), all(with(aPool, "exec-*", result.PoolBusy, 20.0, result.PoolInIO, 20.0), poolGrows), ""},
 		{"thread-pool", "behind a gateway", threaded(chained), with(aPool, "exec-*", result.PoolBusy, 20.0, result.PoolInIO, 20.0), "note"},
-		{"thread-pool", "unknown", java(watched), func(r run, _ load, _ gen) { find(r, aJVM, "app").Unknown = map[string]string{"thread_states": "no access"} }, "not run"},
+		{"thread-pool", "unknown", java(watched), func(r run, _ load, _ gen) {
+			find(r, aJVM, "app").Unknown = map[string]string{"thread_states": "no access"}
+		}, "not run"},
 		{"waiting", "one run cannot know", watched, same, "not run"},
 		{"which-tier", "both at ease", chained, same, ""},
 		{"which-tier", "the gateway", chained, with(aService, "gw", result.CPUCores, 3.9, result.RunDelay, 1.0), "note"},

@@ -151,6 +151,7 @@ func (m *markdown) results(r *result.Run) {
 		m.item(m.say(phGenerator), m.say(phGeneratorText, unit.FormatPercent(g.MeanBusy), fmt.Sprintf("%.3g", g.CPUs),
 			unit.FormatPercent(g.PeakBusy), fmt.Sprintf("%.3g µs", g.CPUUSPerRequest)))
 	}
+	m.machines(r)
 	if len(r.Expect) > 0 {
 		m.line("\n### %s\n", m.say(phExpectations))
 		m.expectations(r.Expect, "")

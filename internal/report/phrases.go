@@ -134,6 +134,12 @@ const (
 	phFacts
 	phScaling
 	phEfficiency
+	phHeap
+	phCollected
+	phThreads
+	phStates
+	phPool
+	phBusiest
 	phraseCount // how many there are
 )
 
@@ -250,6 +256,12 @@ var englishPhrases = [phraseCount]string{
 	phFacts:           "%[1]d further facts that can change a number",
 	phScaling:         "Scaling with %[1]s",
 	phEfficiency:      "per unit, relative to the first",
+	phHeap:            "heap at most %[1]s of %[2]s",
+	phCollected:       "garbage collection %[1]s of the time, at most %[2]s within %[3]s",
+	phThreads:         "at most %[1]s threads",
+	phStates:          "on average %[1]s runnable, %[2]s blocked, %[3]s waiting, %[4]s waiting for a limited time",
+	phPool:            "pool %[1]s: %[2]s of %[3]s threads busy on average, %[4]s at most",
+	phBusiest:         "busiest thread %[1]s with %[2]s of a core",
 }
 
 // Phrases lists the fixed texts of a language, in the same order for each.

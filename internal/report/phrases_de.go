@@ -96,4 +96,10 @@ var germanPhrases = [phraseCount]string{
 	phFacts:           "%[1]d weitere Umstände, die eine Zahl ändern können",
 	phScaling:         "Skalierung mit %[1]s",
 	phEfficiency:      "je Einheit, relativ zur ersten",
+	phHeap:            "Heap höchstens %[1]s von %[2]s",
+	phCollected:       "Speicherbereinigung %[1]s der Zeit, höchstens %[2]s in %[3]s",
+	phThreads:         "höchstens %[1]s Threads",
+	phStates:          "im Mittel %[1]s lauffähig, %[2]s blockiert, %[3]s wartend, %[4]s wartend auf begrenzte Zeit",
+	phPool:            "Pool %[1]s: im Mittel %[2]s von %[3]s Threads beschäftigt, höchstens %[4]s",
+	phBusiest:         "meistbeschäftigter Thread %[1]s mit %[2]s eines Kerns",
 }

@@ -96,4 +96,10 @@ var japanesePhrases = [phraseCount]string{
 	phFacts:           "数値に影響しうるその他の事項：%[1]d 件",
 	phScaling:         "%[1]s に対するスケーラビリティ",
 	phEfficiency:      "最初の値を基準とした単位あたりの効率",
+	phHeap:            "ヒープは最大 %[1]s（上限 %[2]s）",
+	phCollected:       "ガベージコレクションは時間の %[1]s、%[3]s のうち最大 %[2]s",
+	phThreads:         "最大 %[1]s スレッド",
+	phStates:          "平均で実行可能 %[1]s、ブロック %[2]s、待機 %[3]s、時限待機 %[4]s",
+	phPool:            "プール %[1]s：%[3]s スレッド中平均 %[2]s が処理中、最大 %[4]s",
+	phBusiest:         "最も忙しいスレッド %[1]s は %[2]s コアを使用",
 }

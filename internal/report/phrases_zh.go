@@ -96,4 +96,10 @@ var chinesePhrases = [phraseCount]string{
 	phFacts:           "另有 %[1]d 项可能影响数字的事实",
 	phScaling:         "随 %[1]s 的扩展性",
 	phEfficiency:      "每单位相对首个值的效率",
+	phHeap:            "堆最高 %[1]s，上限 %[2]s",
+	phCollected:       "垃圾回收占时间的 %[1]s，%[3]s 内最多 %[2]s",
+	phThreads:         "最多 %[1]s 个线程",
+	phStates:          "平均 %[1]s 个可运行、%[2]s 个阻塞、%[3]s 个等待、%[4]s 个限时等待",
+	phPool:            "线程池 %[1]s：%[3]s 个线程中平均 %[2]s 个忙碌，最多 %[4]s 个",
+	phBusiest:         "最忙的线程 %[1]s 使用 %[2]s 个核心",
 }

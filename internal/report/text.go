@@ -33,6 +33,7 @@ func Text(w io.Writer, r *result.Run, suggestions []string, style Style) error {
 	p.failures(&r.Load)
 	p.connections(&r.Load)
 	p.generator(r)
+	p.machines(r)
 	p.expectations(r.Expect)
 	p.suggestions(suggestions)
 	return p.err
