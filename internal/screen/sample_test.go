@@ -97,7 +97,10 @@ func samples() []result.Observed {
 			result.ResidentSet: float64(512<<20 + i<<24), result.Threads: 57, result.Files: 1041}))
 	}
 	live = append(live, one(result.OfJVM, "db-1", "api", 0, "api", map[result.Metric]float64{result.HeapUsed: 301 << 20, result.HeapMax: 512 << 20, result.OldUsed: 120 << 20,
-		result.GCTime: 0.034, result.GCCount: 2.5, result.SafepointTime: 0.011, result.Runnable: 12, result.Blocked: 3}, "collector", "G1"))
+		result.GCTime: 0.034, result.GCCount: 2.5, result.SafepointTime: 0.011, result.Runnable: 12, result.Blocked: 3, result.Waiting: 30, result.TimedWaiting: 9,
+		result.LiveThreads: 54}, "collector", "G1"))
+	live = append(live, one(result.OfPool, "db-1", "api", 0, "http-nio-8080-exec-*", map[result.Metric]float64{result.PoolThreads: 40, result.PoolBusy: 36, result.PoolRunning: 2,
+		result.PoolInIO: 20, result.PoolBlocked: 3}), one(result.OfPool, "db-1", "api", 0, "scheduling-*", map[result.Metric]float64{result.PoolThreads: 1, result.PoolBusy: 1}))
 	for i := range 14 {
 		live = append(live, one(result.OfThread, "db-1", "api", i/7, []string{"exec-*", "GC Thread#*", "C2 CompilerThre*", "VM Thread", "http-nio-*", "Finalizer", "main"}[i%7],
 			map[result.Metric]float64{result.Threads: float64(1 + i%5), result.CPUCores: 0.8 * float64(1+i%5) / float64(1+i/3), result.ThreadMax: 1 / float64(1+i/4), result.RunDelay: 0.02 * float64(i),

@@ -117,13 +117,30 @@ func (t *theme) machines(s *state) table {
 	all := table{columns: []column{{title: "JVM", width: 14, grow: 2, most: 36}, {title: "HEAP", width: 8, grow: 3, most: 60},
 		{title: "USED", width: 13, right: true}, {title: "OLD", width: 6, right: true}, {title: "GC", width: 5, right: true},
 		{title: "GC/s", width: 5, right: true}, {title: "SAFEP", width: 5, right: true}, {title: "RUNBL", width: 5, right: true},
-		{title: "BLOCK", width: 5, right: true}, {title: "COLLECTOR", width: 12, from: 110}}}
+		{title: "BLOCK", width: 5, right: true}, {title: "WAIT", width: 5, right: true, from: 90}, {title: "TIMED", width: 5, right: true, from: 100},
+		{title: "THRDS", width: 5, right: true, from: 110}, {title: "COLLECTOR", width: 12, from: 140}}}
 	for _, o := range s.of(result.OfJVM) {
 		used, most := now(o, result.HeapUsed), first(now(o, result.HeapMax), now(o, result.HeapCapacity))
 		all.rows = append(all.rows, []cell{t.instance(o), t.gauge(used / most), t.number(ofLimit(size(used), size(most))),
 			t.number(size(now(o, result.OldUsed))), t.figure(t.graded(5*now(o, result.GCTime)), share(now(o, result.GCTime))),
 			t.number(si(now(o, result.GCCount))), t.number(share(now(o, result.SafepointTime))),
-			t.number(rounded(now(o, result.Runnable))), t.number(rounded(now(o, result.Blocked))), t.label(t.dim, o.Facts["collector"])})
+			t.number(rounded(now(o, result.Runnable))), t.number(rounded(now(o, result.Blocked))), t.number(rounded(now(o, result.Waiting))),
+			t.number(rounded(now(o, result.TimedWaiting))), t.number(rounded(now(o, result.LiveThreads))), t.label(t.dim, o.Facts["collector"])})
+	}
+	return all
+}
+
+// pools is a row for each pool of threads of a JVM; a single thread is none.
+func (t *theme) pools(s *state) table {
+	all := table{columns: []column{{title: "POOLS", width: 12, grow: 1, most: 28}, {title: "THREADS", width: 16, grow: 2, most: 30}, {title: "BUSY", width: 8, grow: 3, most: 60},
+		{title: "OF ALL", width: 9, right: true}, {title: "RUN", width: 5, right: true}, {title: "IN I/O", width: 6, right: true}, {title: "BLOCK", width: 5, right: true}}}
+	for _, o := range s.of(result.OfPool) {
+		busy, size := now(o, result.PoolBusy), now(o, result.PoolThreads)
+		if !(size > 1) {
+			continue
+		}
+		all.rows = append(all.rows, []cell{t.instance(o), t.label(t.plain, o.Name), t.gauge(busy / size), t.figure(t.graded(busy/size), ofLimit(rounded(busy), rounded(size))),
+			t.number(rounded(now(o, result.PoolRunning))), t.number(rounded(now(o, result.PoolInIO))), t.number(rounded(now(o, result.PoolBlocked)))})
 	}
 	return all
 }

@@ -82,7 +82,7 @@ func (m *model) done(s *state, h, most int) []pane {
 func (m *model) watched(s *state, w int) []string {
 	t := m.theme
 	var all []string
-	for i, one := range []table{t.hosts(s), t.services(s), t.machines(s), t.servers(s), t.links(s)} {
+	for i, one := range []table{t.hosts(s), t.services(s), t.machines(s), t.pools(s), t.servers(s), t.links(s)} {
 		if len(one.rows) == 0 && i > 1 {
 			continue
 		}
