@@ -266,7 +266,10 @@ func (k *maker) observed() []result.Observed {
 	for i := range k.instances {
 		all = append(all, k.watch(result.OfService, "app", "app", i).of(result.CPUCores, 0.199).of(result.MemoryUsed, float64(110+5*i)*(1<<20)).of(result.Throttled, 0.96).of(result.ThreadMax, 0.15))
 		if k.java {
-			all = append(all, k.watch(result.OfJVM, "app", "app", i).of(result.HeapUsed, 80<<20).of(result.HeapCapacity, 128<<20).of(result.GCTime, 0.03).of(result.SafepointTime, 0.035).of(result.LiveThreads, 31).of(result.Runnable, 12).of(result.Blocked, 1).of(result.CompileTime, 0.02))
+			all = append(all, k.watch(result.OfJVM, "app", "app", i).of(result.HeapUsed, 80<<20).of(result.HeapCapacity, 128<<20).of(result.HeapMax, 160<<20).of(result.GCTime, 0.03).of(result.SafepointTime, 0.035).of(result.LiveThreads, 231).of(result.Runnable, 12).of(result.Blocked, 1).of(result.Waiting, 198).of(result.TimedWaiting, 20).of(result.CompileTime, 0.02),
+				k.watch(result.OfPool, "http-nio-8080-exec-*", "app", i).of(result.PoolThreads, 200).of(result.PoolBusy, 187),
+				k.watch(result.OfThread, "http-nio-8080-e", "app", i).of(result.CPUCores, 0.14),
+				k.watch(result.OfThread, "C2 CompilerThre*", "app", i).of(result.CPUCores, 0.02))
 		}
 	}
 	out := make([]result.Observed, len(all))

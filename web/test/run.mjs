@@ -96,7 +96,7 @@ await check("the verdict stands above the number", () =>
 await check("a run: sections, percentiles, series of everything that was watched", () =>
   on("run-suspect", {}, async (page) => {
     const all = await text(page);
-    for (const w of ["Response time by percentile", "Response times, each second", "CPU of generator and services", "Held back by the CPU limit", "Java heap", "Network", "Worst seconds", "GC", "not met", "app × 2", "errors < 0.1%", "prony load"]) want(all.includes(w), `${w} is missing`);
+    for (const w of ["Response time by percentile", "Response times, each second", "CPU of generator and services", "Held back by the CPU limit", "Java heap of app", "Java threads by state of app", "Java threads in pools of app", "CPU of Java threads by name of app", "committed", "waiting, timed", "http-nio-8080-exec-* busy", "Network", "Worst seconds", "GC", "not met", "app × 2", "errors < 0.1%", "prony load"]) want(all.includes(w), `${w} is missing`);
     want((await page.locator(".u-wrap canvas").count()) >= 12, "there are too few charts over time");
     const heat = await page.locator("figure:has(figcaption:text('Response times, each second')) canvas").evaluate((c) => {
       const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;

@@ -1,7 +1,7 @@
 // The series that share the time axis of a trial: what the load saw each second
 // and what was watched meanwhile.
 
-import { rate } from "./format";
+import { rate, size } from "./format";
 import type { Interval, Observed, Run } from "./types";
 
 export interface Line {
@@ -31,7 +31,8 @@ const middle = (i: Interval) => seconds(i.start_us + i.length_us / 2);
 
 /** Every panel of a trial that has something to show. */
 export function panels(r: Run): Panel[] {
-  const all = [...loadPanels(r), ...cpuPanels(r), ...observedPanels(r.observed ?? [])];
+  const observed = r.observed ?? [];
+  const all = [...loadPanels(r), ...cpuPanels(r), ...javaPanels(observed), ...observedPanels(observed)];
   return all.filter((p) => p.lines.some((l) => l.y.some((v) => v !== null)));
 }
 
@@ -110,12 +111,7 @@ const SPECS: Spec[] = [
   { id: "network", title: "Network", unit: "size/s", group: "network", take: [["interface", "in_bytes_rate", "in"], ["interface", "out_bytes_rate", "out", true]] },
   { id: "retransmits", title: "TCP segments sent again", unit: "rate", group: "network", take: [["host", "tcp_retransmits_rate", ""]] },
   { id: "queue", title: "Connections waiting to be accepted", unit: "count", group: "network", take: [["service", "accept_queue_count", ""]] },
-  { id: "heap", title: "Java heap", unit: "size", group: "jvm", take: [["jvm", "heap_used_bytes", "used"], ["jvm", "heap_capacity_bytes", "capacity", true]] },
   { id: "gc", title: "Garbage collection and safepoints, share of the time", unit: "share", group: "jvm", take: [["jvm", "gc_ratio", "GC"], ["jvm", "safepoint_ratio", "safepoints", true]] },
-  {
-    id: "javathreads", title: "Java threads", unit: "count", group: "jvm",
-    take: [["jvm", "java_threads_count", "all"], ["jvm", "threads_runnable_count", "runnable"], ["jvm", "threads_blocked_count", "blocked", true]],
-  },
   { id: "compile", title: "Java compiler", unit: "cores", group: "jvm", take: [["jvm", "compile_cores", ""]] },
   { id: "server", title: "Requests, as the server counts them", unit: "rate", group: "server", take: [["server", "requests_rate", ""]] },
   { id: "active", title: "Connections, as the server counts them", unit: "count", group: "server", take: [["server", "active_count", "active"], ["server", "waiting_count", "idle", true]] },
@@ -124,7 +120,7 @@ const SPECS: Spec[] = [
 function observedPanels(all: Observed[]): Panel[] {
   return SPECS.map((s) => {
     const lines = s.take.flatMap(([kind, metric, word, dash]) =>
-      all.filter((o) => o.kind === kind && o.series?.[metric]).map((o) => line(o, metric, word, all, dash)));
+      all.filter((o) => o.kind === kind && o.series?.[metric] && !(kind === "thread" && machineOf(o, all))).map((o) => line(o, metric, word, all, dash)));
     const hidden = lines.length - MOST_LINES;
     return {
       id: s.id, title: s.title, unit: s.unit, group: s.group, top: s.top,
@@ -134,7 +130,81 @@ function observedPanels(all: Observed[]): Panel[] {
   });
 }
 
-const peak = (l: Line) => Math.max(...l.y.map((v) => v ?? 0));
+/** Of how many Java virtual machines each gets charts of its own, and of how many
+ * of its pools. */
+const MOST_MACHINES = 4;
+const MOST_POOLS = 3;
+
+const together = (a: Observed, b: Observed) =>
+  a.service === b.service && (a.instance ?? 0) === (b.instance ?? 0) && (a.host ?? "") === (b.host ?? "");
+
+const machineOf = (o: Observed, all: Observed[]) => all.find((m) => m.kind === "jvm" && together(m, o));
+
+/** The charts of each Java virtual machine: heap, threads by state, pools, and
+ * who used the CPU. */
+export function javaPanels(all: Observed[]): Panel[] {
+  const machines = all.filter((o) => o.kind === "jvm");
+  return machines.slice(0, MOST_MACHINES).flatMap((m, i) => {
+    const of = machines.length > 1 ? ` of ${nameOf(m, all)}` : "";
+    const left = i === MOST_MACHINES - 1 && machines.length > MOST_MACHINES ? `those of ${machines.length - MOST_MACHINES} further machines are in the raw data` : "";
+    return [heapPanel(m), statesPanel(m, left), poolsPanel(m, all), busyPanel(m, all)].map((p) => ({ ...p, id: `${p.id}-${i}`, title: p.title + of }));
+  });
+}
+
+const own = (o: Observed, metric: string, label: string, dash?: boolean): Line => ({ ...line(o, metric, "", [o], dash), label });
+
+const some = (lines: Line[]) => lines.filter((l) => l.y.some((v) => v !== null));
+
+/** The limit is a line as long as the rest is not a strip at the bottom then. */
+function heapPanel(m: Observed): Panel {
+  const lines = some([own(m, "heap_used_bytes", "used"), own(m, "heap_capacity_bytes", "committed", true)]);
+  const limit = own(m, "heap_max_bytes", "limit", true);
+  const most = peak(limit);
+  const near = most > 0 && most <= 4 * Math.max(0, ...lines.map(peak));
+  return {
+    id: "heap", title: "Java heap", unit: "size", group: "jvm",
+    lines: near ? [...lines, limit] : lines,
+    note: !near && most > 0 ? `it may grow to ${size(most)}` : undefined,
+  };
+}
+
+function statesPanel(m: Observed, left: string): Panel {
+  const states = some([
+    own(m, "threads_runnable_count", "runnable"), own(m, "threads_blocked_count", "blocked"),
+    own(m, "threads_waiting_count", "waiting"), own(m, "threads_timed_waiting_count", "waiting, timed"),
+  ]);
+  const every = m.facts?.["thread_dumps_every"];
+  const notes = [
+    states.length === 0 ? "states are read where an experiment asks for thread_dumps" : `states by a thread dump${every ? ` every ${every}` : ""}, which stops the machine for some milliseconds; a thread that waits for a socket is runnable`,
+    left,
+  ];
+  return {
+    id: "states", title: "Java threads by state", unit: "count", group: "jvm",
+    lines: some([...states, own(m, "java_threads_count", "all", true)]), note: notes.filter(Boolean).join("; "),
+  };
+}
+
+function poolsPanel(m: Observed, all: Observed[]): Panel {
+  const pools = all.filter((o) => o.kind === "pool" && together(o, m) && peak(own(o, "threads_count", "")) > 1);
+  const busy = (o: Observed) => peak(own(o, "threads_busy_count", ""));
+  const shown = [...pools].sort((a, b) => busy(b) - busy(a)).slice(0, MOST_POOLS);
+  const hidden = pools.length - shown.length;
+  return {
+    id: "pools", title: "Java threads in pools", unit: "count", group: "jvm",
+    lines: shown.flatMap((o) => [own(o, "threads_busy_count", `${o.name} busy`), own(o, "threads_count", `${o.name} all`, true)]),
+    note: hidden > 0 ? `the ${MOST_POOLS} busiest of ${pools.length} pools; all are in the raw data` : undefined,
+  };
+}
+
+function busyPanel(m: Observed, all: Observed[]): Panel {
+  const lines = all.filter((o) => o.kind === "thread" && together(o, m) && o.series?.["cpu_cores"]).map((o) => own(o, "cpu_cores", o.name || "without a name"));
+  return {
+    id: "busy", title: "CPU of Java threads by name", unit: "cores", group: "jvm", lines: busiest(lines),
+    note: lines.length > MOST_LINES ? `the ${MOST_LINES} busiest of ${lines.length} names; all are in the raw data` : undefined,
+  };
+}
+
+const peak = (l: Line) => Math.max(0, ...l.y.map((v) => v ?? 0));
 
 /** Keeps the largest series where there are too many to tell apart. */
 function busiest(lines: Line[]): Line[] {
