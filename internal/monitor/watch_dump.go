@@ -49,6 +49,11 @@ func newDumps(c *collector, every time.Duration, m *meter) *dumps {
 // else runs in the machine, which takes less than a core for it.
 const dumpShare = 0.01
 
+// spacing is how far apart dumps are that take so long.
+func spacing(every, took time.Duration) time.Duration {
+	return max(every, time.Duration(float64(took)/dumpShare))
+}
+
 // dumpPatience bounds the waiting for a dump.
 const dumpPatience = 10 * time.Second
 
@@ -87,7 +92,7 @@ func (d *dumps) once(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.err = err
-	d.apart = max(d.every, time.Duration(float64(took)/dumpShare))
+	d.apart = spacing(d.every, took)
 	if err == nil {
 		if d.of != pid { // the first has the machine open its socket
 			d.apart = d.every

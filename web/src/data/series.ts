@@ -200,7 +200,7 @@ function busyPanel(m: Observed, all: Observed[]): Panel {
   const lines = all.filter((o) => o.kind === "thread" && together(o, m) && o.series?.["cpu_cores"]).map((o) => own(o, "cpu_cores", o.name || "without a name"));
   return {
     id: "busy", title: "CPU of Java threads by name", unit: "cores", group: "jvm", lines: busiest(lines),
-    note: lines.length > MOST_LINES ? `the ${MOST_LINES} busiest of ${lines.length} names; all are in the raw data` : undefined,
+    note: `in cores; the system cuts names at 15 letters${lines.length > MOST_LINES ? `; the ${MOST_LINES} busiest of ${lines.length}, all are in the raw data` : ""}`,
   };
 }
 
