@@ -116,6 +116,9 @@ func (c *campaign) carryOut(ctx context.Context) (*result.Experiment, error) {
 	if err := examine(ctx, c.kept.Dir(), !c.flags.looks.quiet, c.std); err != nil {
 		return nil, &exitError{exitEnvironment, err}
 	}
+	if !c.flags.looks.quiet {
+		tellFit(c.plan, c.std)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	stage := c.flags.looks.open(c.std, c.plan, plan.Load{}, stop, c.live)

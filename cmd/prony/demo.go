@@ -57,7 +57,7 @@ func builtIn(name string, text []byte, d time.Duration) (*plan.Experiment, error
 	if err != nil {
 		return nil, err
 	}
-	return plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	return plan.Make(e, planFacts(context.Background(), nil))
 }
 
 // demoVerdict: a busy machine's verdict is what the demo shows, not its failure.

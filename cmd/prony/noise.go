@@ -46,7 +46,7 @@ func runNoise(ctx context.Context, f runFlags, args []string, std streams) error
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	p, err := plan.Make(e, planFacts(ctx, nil))
 	if err == nil {
 		p, err = p.Twice(p.Baseline, f.repeat)
 	}

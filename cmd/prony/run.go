@@ -88,7 +88,7 @@ func runExperiment(ctx context.Context, f runFlags, args []string, std streams) 
 		return &exitError{exitUsage, err}
 	}
 	// The plan is made without the hosts first: its mistakes need no connection.
-	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	p, err := plan.Make(e, planFacts(ctx, nil))
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -101,7 +101,7 @@ func runExperiment(ctx context.Context, f runFlags, args []string, std streams) 
 	}
 	defer places.close()
 	if len(p.Hosts) > 0 {
-		if p, err = plan.Make(e, plan.Facts{CPUs: usableCPUs(), Hosts: hostCPUs(ctx, places)}); err != nil {
+		if p, err = plan.Make(e, planFacts(ctx, places)); err != nil {
 			return &exitError{exitUsage, err}
 		}
 	}

@@ -20,12 +20,12 @@ const draftName = "experiment.yaml"
 
 // draft says what an experiment would do, without doing any of it, or what is
 // wrong with it.
-func draft(_ context.Context, text string) (api.Draft, error) {
+func draft(ctx context.Context, text string) (api.Draft, error) {
 	e, err := spec.Load(draftName, []byte(text), spec.Overrides{})
 	if err != nil {
 		return api.Draft{Mistakes: mistakesOf(err)}, nil
 	}
-	p, err := plan.Make(e, plan.Facts{CPUs: usableCPUs()})
+	p, err := plan.Make(e, planFacts(ctx, nil))
 	if err != nil {
 		return api.Draft{Mistakes: mistakesOf(err)}, nil
 	}

@@ -74,21 +74,6 @@ func obeyCommand(std streams) *cobra.Command {
 		}}
 }
 
-// hostCPUs asks each host how many processors it has. A host that cannot be
-// asked is left out: the plan says that they are not known.
-func hostCPUs(ctx context.Context, s *sites) map[string]int {
-	cpus := map[string]int{}
-	for name, site := range s.all {
-		if name == "" {
-			continue
-		}
-		if f, err := site.Host.Facts(ctx); err == nil {
-			cpus[name] = f.CPUs
-		}
-	}
-	return cpus
-}
-
 // ownProgram is this program's file on a site.
 func ownProgram(s back.Site) (string, error) {
 	if len(s.Self) > 0 {

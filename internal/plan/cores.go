@@ -143,7 +143,7 @@ func (p Plan) cores(f Facts) []Division {
 	parties[""] = append(parties[""], party{name: Generator})
 	var all []Division
 	for _, host := range hosts {
-		cpus := f.Hosts[host]
+		cpus := f.Hosts[host].CPUs
 		if host == "" {
 			cpus = f.CPUs
 		}

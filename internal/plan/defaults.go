@@ -15,9 +15,18 @@ type Facts struct {
 	CPUs int
 	// Loopback: the target shares this machine.
 	Loopback bool
-	// Hosts are the CPUs of the other hosts by their names; a host that is not
-	// listed is unknown.
-	Hosts map[string]int
+	// Hosts are the other hosts by their names; one that is not listed is unknown.
+	Hosts map[string]Machine
+
+	// The rest is for "scale: auto": what this machine carries.
+
+	// Quota is how many cores the control group of this process may use on
+	// average; 0: no limit, or not known.
+	Quota float64
+	// Memory of this machine in bytes; 0: not known.
+	Memory int64
+	// Sockets that the generator may have.
+	Sockets Sockets
 }
 
 // WithDefaults returns the load with every default written out.

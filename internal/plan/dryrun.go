@@ -57,6 +57,9 @@ func (p printer) head() {
 	if e.Scale != 1 {
 		p.line("scale       connections, rates and counts are those of the file times %s", unit.FormatSI(e.Scale))
 	}
+	for _, text := range e.Fit().Lines() {
+		p.line("scale       auto: %s", text)
+	}
 	for _, h := range e.Hosts {
 		cpus := "an unknown number of CPUs"
 		if h.CPUs > 0 {

@@ -24,23 +24,21 @@ const (
 
 // expand turns the services and loads of one combination into a plan, with
 // every default written out.
-func (m *maker) expand(s spec.Setup) Plan {
-	var p Plan
+func (m *maker) expand(s spec.Setup, services []Service) Plan {
 	for _, one := range s.Services {
 		if one.Kubernetes != nil {
 			m.wrong("services."+one.Name+".kubernetes", errors.New("understood, but Prony does not run services in Kubernetes yet; "+
 				"use docker or compose, or name what runs in the cluster by its url"))
 		}
-		p.Services = append(p.Services, resolve(one))
 	}
-	p.Services = startOrder(p.Services)
+	p := Plan{Services: startOrder(services)}
+	if m.spec.Scale.Auto {
+		p.Fit = &Fit{Unseen: m.facts.unseen(services)}
+		m.reduce(&p)
+	}
 	p.Cores = p.cores(m.facts)
 	for i, t := range s.Load {
-		path := "load"
-		if len(s.Load) > 1 {
-			path = fmt.Sprintf("load[%d]", i)
-		}
-		x := expander{m: m, p: &p, t: t, path: path, loads: len(s.Load)}
+		x := expander{m: m, p: &p, t: t, path: loadPath(i, len(s.Load)), loads: len(s.Load)}
 		l := x.load()
 		l.Cores = p.CoresOf("", Generator)
 		if i == 0 {
@@ -68,8 +66,8 @@ func (x *expander) load() Load {
 		t.Target = x.p.target()
 		x.t.Target = t.Target
 	}
-	l := Load{Name: t.Name, Connections: int(min(x.scaled(int64(t.Connections)), math.MaxInt32)), Threads: t.Threads, Duration: time.Duration(t.Duration),
-		Count: x.scaled(t.Count), NoKeepAlive: t.KeepAlive != nil && !*t.KeepAlive, Pipeline: t.Pipeline,
+	l := Load{Name: t.Name, Connections: int(min(scaled(int64(t.Connections), x.m.plan.Scale), math.MaxInt32)), Threads: t.Threads, Duration: time.Duration(t.Duration),
+		Count: scaled(t.Count, x.m.pace), NoKeepAlive: t.KeepAlive != nil && !*t.KeepAlive, Pipeline: t.Pipeline,
 		ConnectRate: t.ConnectRate, Dial: t.Dial, Sources: t.Sources, MaxHeader: int(t.MaxHeader), MaxBody: int64(t.MaxBody),
 		With: unless(t.With, "prony"), Engine: Engine(t.Engine), Timestamps: Timestamps(t.Timestamps), Seed: t.Seed, AbortAfter: t.AbortAfter, SameLength: t.SameLength,
 		Timeouts: Timeouts{Connect: time.Duration(t.ConnTimeout), TLS: time.Duration(t.TLSTimeout), Request: time.Duration(t.Timeout)},
@@ -90,6 +88,7 @@ func (x *expander) load() Load {
 	l.Requests = x.requests()
 	x.capacity(&l)
 	l = l.WithDefaults(x.facts(l))
+	x.slowed(l)
 	if err := l.Validate(); err != nil {
 		x.m.wrong(x.path, err)
 	}
@@ -113,11 +112,11 @@ func (p *Plan) service(name string) Service {
 }
 
 // scaled multiplies a size of the load, which stays at least 1 if it was given.
-func (x *expander) scaled(n int64) int64 {
-	if n == 0 || x.m.plan.Scale == 1 {
+func scaled(n int64, factor float64) int64 {
+	if n == 0 || factor == 1 {
 		return n
 	}
-	return int64(min(max(math.Round(float64(n)*x.m.plan.Scale), 1), 1<<53))
+	return int64(min(max(math.Round(float64(n)*factor), 1), 1<<53))
 }
 
 // warmup takes what was asked for. Something that has just been started is
@@ -155,7 +154,7 @@ func (x *expander) think() schedule.Think {
 func (x *expander) arrivals(l Load) schedule.Arrivals {
 	points := slices.Clone(x.t.Rate.Points)
 	for i := range points {
-		points[i] *= x.m.plan.Scale
+		points[i] *= x.m.pace
 	}
 	var a schedule.Arrivals
 	window := cmp.Or(l.Duration, 10*time.Second)

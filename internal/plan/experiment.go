@@ -15,12 +15,14 @@ import (
 
 // Experiment is everything that will be measured, in its order.
 type Experiment struct {
-	Name     string  `json:"name,omitempty"`
-	Question string  `json:"question,omitempty"`
-	Seed     uint64  `json:"seed"`
-	Order    Order   `json:"order"`
-	Scale    float64 `json:"scale"` // factor that connections, rates and counts were multiplied by
-	Repeat   Repeat  `json:"repeat"`
+	Name     string `json:"name,omitempty"`
+	Question string `json:"question,omitempty"`
+	Seed     uint64 `json:"seed"`
+	Order    Order  `json:"order"`
+	// Scale is the factor that connections, rates and counts were multiplied by;
+	// 1 with "scale: auto", whose changes are in the Fit.
+	Scale  float64 `json:"scale"`
+	Repeat Repeat  `json:"repeat"`
 	// Continue goes on after a trial that failed.
 	Continue bool          `json:"continue,omitempty"`
 	Cooldown time.Duration `json:"cooldown_ns"` // between two trials
@@ -77,10 +79,7 @@ func (g Goal) Holds(value float64) bool { return Expectation{Op: g.Op, Value: g.
 // [spec.Mistakes], with positions in the file.
 func Make(e *spec.Experiment, f Facts) (*Experiment, error) {
 	m := maker{spec: e, facts: f, plan: &Experiment{Name: e.Name, Question: e.Question, Seed: max(e.Seed, 1),
-		Order: cmp.Or(Order(e.Order), Shuffled), Scale: e.Scale, Continue: e.OnFailure == "continue", Cooldown: 2 * time.Second}}
-	if m.plan.Scale == 0 {
-		m.plan.Scale = 1
-	}
+		Order: cmp.Or(Order(e.Order), Shuffled), Scale: cmp.Or(e.Scale.Factor, 1), Continue: e.OnFailure == "continue", Cooldown: 2 * time.Second}}
 	if e.Cooldown != nil {
 		m.plan.Cooldown = time.Duration(*e.Cooldown)
 	}
@@ -102,6 +101,10 @@ type maker struct {
 	facts    Facts
 	plan     *Experiment
 	mistakes spec.Mistakes
+	// cuts of the limits, and the factor on rates and counts; none and 1 unless
+	// the scale is auto.
+	cuts cuts
+	pace float64
 }
 
 func (m *maker) wrong(path string, err error) {
@@ -110,14 +113,15 @@ func (m *maker) wrong(path string, err error) {
 
 func (m *maker) hosts() {
 	for name, url := range m.spec.Hosts {
-		m.plan.Hosts = append(m.plan.Hosts, Host{Name: name, URL: url, CPUs: m.facts.Hosts[name]})
+		m.plan.Hosts = append(m.plan.Hosts, Host{Name: name, URL: url, CPUs: m.facts.Hosts[name].CPUs})
 	}
 	slices.SortFunc(m.plan.Hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // variants resolves each combination into the plan of its trials.
 func (m *maker) variants() []Plan {
-	var plans []Plan
+	var setups []spec.Setup
+	var services [][]Service
 	for _, c := range m.spec.Combinations() {
 		v := Variant{Name: c.Name(), Values: c.Map()}
 		setup, err := m.spec.Resolve(c)
@@ -126,7 +130,19 @@ func (m *maker) variants() []Plan {
 			continue
 		}
 		m.plan.Variants = append(m.plan.Variants, v)
-		plans = append(plans, m.expand(setup))
+		setups, services = append(setups, setup), append(services, servicesOf(setup))
+	}
+	m.pace = m.plan.Scale
+	if m.spec.Scale.Auto {
+		m.cuts = m.facts.reduction(services)
+		m.pace = m.cuts.least()
+	}
+	plans := make([]Plan, len(setups))
+	for i, setup := range setups {
+		plans[i] = m.expand(setup, services[i])
+	}
+	if m.spec.Scale.Auto {
+		m.fitLoads(plans)
 	}
 	return plans
 }

@@ -33,7 +33,8 @@ func FuzzMake(f *testing.F) {
 		if err != nil || len(e.Combinations())*max(e.Repeat.Times, 30) > 300 {
 			return
 		}
-		p, err := plan.Make(e, plan.Facts{CPUs: cpus % 10_000, Hosts: map[string]int{"sut1": 4}})
+		p, err := plan.Make(e, plan.Facts{CPUs: cpus % 10_000, Hosts: map[string]plan.Machine{"sut1": {CPUs: 4, Memory: 1 << 30}},
+			Memory: 2 << 30, Sockets: plan.Sockets{Files: 4096, Ports: 28232}})
 		var mistakes spec.Mistakes
 		if err != nil && (!errors.As(err, &mistakes) || mistakes[0].Line < 1) {
 			t.Fatalf("got error %v, want mistakes with positions", err)

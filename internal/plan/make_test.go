@@ -45,7 +45,9 @@ func files(t *testing.T, pattern string, atLeast int) []string {
 }
 
 // facts are those of a machine with 16 CPUs and a host with 8.
-func facts() plan.Facts { return plan.Facts{CPUs: 16, Hosts: map[string]int{"sut1": 8}} }
+func facts() plan.Facts {
+	return plan.Facts{CPUs: 16, Hosts: map[string]plan.Machine{"sut1": {CPUs: 8}}}
+}
 
 func load(t *testing.T, name, text string) *spec.Experiment {
 	t.Helper()

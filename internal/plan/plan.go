@@ -29,6 +29,8 @@ type Plan struct {
 	Cores []Division `json:"cores,omitempty"`
 	// Warmup asks for a warm-up until the load is steady, in place of a fixed one.
 	Warmup *Warmup `json:"warmup,omitempty"`
+	// Fit is what "scale: auto" made of the file; nil: it was not asked for.
+	Fit *Fit `json:"fit,omitempty"`
 	// Capacity asks for a search for the highest rate in place of the Load, which
 	// is its template.
 	Capacity *Capacity `json:"capacity,omitempty"`

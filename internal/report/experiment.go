@@ -21,6 +21,7 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 		p.line("  %s", style.paint(bold, e.Plan.Question))
 		p.line("")
 	}
+	p.fit(e.Plan.Fit().Lines())
 	width := len("variant")
 	for _, v := range e.Plan.Variants {
 		width = max(width, len([]rune(v.Name)))
@@ -37,6 +38,16 @@ func Experiment(w io.Writer, e *result.Experiment, style Style) error {
 	p.curves(e)
 	p.notes(e)
 	return p.err
+}
+
+// fit says what "scale: auto" reduced, before any figure.
+func (p *printer) fit(lines []string) {
+	for _, text := range lines {
+		p.field("scale auto", "%s", text)
+	}
+	if len(lines) > 0 {
+		p.line("")
+	}
 }
 
 // reference names what the rates are multiples of.

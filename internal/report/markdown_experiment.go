@@ -34,6 +34,9 @@ func (m *markdown) experiment(e *result.Experiment) {
 	if typical != nil {
 		m.conditions(typical)
 	}
+	if e.Plan != nil {
+		m.fit(e.Plan.Fit().Lines())
+	}
 	m.procedure(e)
 	m.heading(phResults)
 	m.variants(e)

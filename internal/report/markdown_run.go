@@ -25,6 +25,9 @@ func (m *markdown) run(r *result.Run) {
 	m.gates()
 	m.heading(phConditions)
 	m.conditions(r)
+	if r.Plan != nil {
+		m.fit(r.Plan.Fit.Lines())
+	}
 	m.heading(phProcedure)
 	m.line("%s", m.say(phUnitRun))
 	m.results(r)
@@ -82,6 +85,13 @@ func (m *markdown) conditions(r *result.Run) {
 			text += "; " + m.say(phLimits) + " " + esc(limits)
 		}
 		m.item(m.say(phService)+" "+esc(s.Name), text)
+	}
+}
+
+// fit says what "scale: auto" reduced, and why.
+func (m *markdown) fit(lines []string) {
+	for _, text := range lines {
+		m.item("scale: auto", esc(text))
 	}
 }
 

@@ -20,6 +20,9 @@ func Text(w io.Writer, r *result.Run, suggestions []string, style Style) error {
 	p.line("")
 	p.verdict(r)
 	p.line("")
+	if r.Plan != nil {
+		p.fit(r.Plan.Fit.Lines())
+	}
 	p.throughput(r)
 	if unstable(r) {
 		p.line("")

@@ -80,7 +80,7 @@ func (d *decoder) scalar(n *node, f *form, target reflect.Value, path string) {
 		d.add(n, Mistake{Path: path, Problem: "unknown word", Found: n.text, Nearest: near, Allowed: f.words})
 		return
 	}
-	if f.plain() && n.quoted {
+	if f.plain(n.text) && n.quoted {
 		d.wrong(n, path, "found the text %s; want %s, without quotes", shorten(n.text), f.hint())
 		return
 	}

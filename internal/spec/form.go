@@ -22,6 +22,7 @@ const (
 	machine                   // an ssh URL
 	pause                     // 10ms, 10ms exponential
 	warming                   // auto, or a duration
+	factor                    // auto, or a number above zero
 	fields                    // header fields
 	object                    // a mapping with known keys
 	table                     // a mapping whose keys are names

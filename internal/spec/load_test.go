@@ -126,7 +126,7 @@ func TestWriteRead(t *testing.T) {
 	no := false
 	cooldown, drain := spec.Duration(0), spec.Duration(0)
 	e := spec.Experiment{Prony: 1, Name: "all", Question: "why: #?", Hosts: map[string]string{"sut": "ssh://a@b"}, Order: "as-written", Seed: 1 << 40,
-		Scale: 0.25, Cooldown: &cooldown, OnFailure: "continue", Expect: []string{"p99 < 50ms"},
+		Scale: spec.Scale{Factor: 0.25}, Cooldown: &cooldown, OnFailure: "continue", Expect: []string{"p99 < 50ms"},
 		Repeat: spec.Repeat{Until: &spec.Until{Detect: 0.03, Most: 12}},
 		Services: spec.Services{
 			{Name: "z", Docker: &spec.Docker{Image: "a:1", Command: []string{"b c"}, Port: 80, Network: "host", Volumes: []string{"/a:/b:ro"}, User: "1"}, Upstream: []string{"a"}},
@@ -187,5 +187,41 @@ func TestNearest(t *testing.T) {
 		if got, _ := spec.Nearest(tt.word, []string{"cpus", "memory", "pids"}); got != tt.want {
 			t.Errorf("nearest to %.10q: got %q, want %q", tt.word, got, tt.want)
 		}
+	}
+}
+
+// TestScale: a number or auto, in the file and by --set, and back.
+func TestScale(t *testing.T) {
+	const text = "prony: 1\nservices: {app: {url: 'http://127.0.0.1:8080'}}\nload: {target: app}\n"
+	tests := []struct {
+		name, line string
+		set        []string
+		want       spec.Scale
+		written    string
+	}{
+		{"none", "", nil, spec.Scale{}, ""},
+		{"a number", "scale: 0.25\n", nil, spec.Scale{Factor: 0.25}, "scale: 0.25\n"},
+		{"auto", "scale: auto\n", nil, spec.Scale{Auto: true}, "scale: auto\n"},
+		{"auto in quotes", "scale: 'auto'\n", nil, spec.Scale{Auto: true}, "scale: auto\n"},
+		{"auto by a flag", "scale: 2\n", []string{"scale=auto"}, spec.Scale{Auto: true}, "scale: auto\n"},
+		{"a number by a flag", "scale: auto\n", []string{"scale=0.5"}, spec.Scale{Factor: 0.5}, "scale: 0.5\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := spec.Load("x.yaml", []byte(text+tt.line), spec.Overrides{Set: tt.set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Scale != tt.want {
+				t.Errorf("got %+v, want %+v", e.Scale, tt.want)
+			}
+			var b strings.Builder
+			if err := spec.Write(&b, spec.Experiment{Prony: 1, Services: e.Services, Load: e.Load, Scale: e.Scale}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), tt.written) || tt.written == "" && strings.Contains(b.String(), "scale") {
+				t.Errorf("got %q, want %q in it", b.String(), tt.written)
+			}
+		})
 	}
 }

@@ -106,6 +106,24 @@ func (w Warmup) MarshalYAML() (any, error) {
 	return w.Time.String(), nil
 }
 
+// Scale is the size of an experiment: a Factor on its loads, or Auto, the
+// largest that the machines carry.
+type Scale struct {
+	Auto   bool
+	Factor float64
+}
+
+// IsZero reports whether no scale was written.
+func (s Scale) IsZero() bool { return s == Scale{} }
+
+// MarshalYAML writes "auto" or the factor.
+func (s Scale) MarshalYAML() (any, error) {
+	if s.Auto {
+		return "auto", nil
+	}
+	return s.Factor, nil
+}
+
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // formatPercent writes a ratio exactly enough to be read back.

@@ -47,6 +47,8 @@ func (f *form) read(s string) (any, error) {
 		return readThink(s)
 	case warming:
 		return readWarmup(s)
+	case factor:
+		return readScale(s)
 	}
 	return s, nil
 }
@@ -86,6 +88,8 @@ func (f *form) hint() string {
 		return "a pause such as 100ms or '100ms exponential'"
 	case warming:
 		return "auto or a duration such as 5s"
+	case factor:
+		return "auto or a number such as 0.5"
 	case fields:
 		return "a mapping of header fields, {Accept: text/plain}"
 	case object:
@@ -109,7 +113,9 @@ func enumerate(names []string, most int) string {
 
 // plain reports whether quotes around the value are a mistake: a number or a
 // truth that is quoted is a text.
-func (f *form) plain() bool { return f.kind == whole || f.kind == fraction || f.kind == truth }
+func (f *form) plain(s string) bool {
+	return f.kind == whole || f.kind == fraction || f.kind == truth || f.kind == factor && s != "auto"
+}
 
 func (f *form) readWhole(s string) (any, error) {
 	n, err := unit.ParseCount(s)
@@ -284,4 +290,15 @@ func readWarmup(s string) (any, error) {
 		return nil, fmt.Errorf("%w; or write auto", err)
 	}
 	return Warmup{Time: time.Duration(d)}, nil
+}
+
+func readScale(s string) (any, error) {
+	if s == "auto" {
+		return Scale{Auto: true}, nil
+	}
+	v, err := readFraction(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w; or write auto", err)
+	}
+	return Scale{Factor: v.(float64)}, nil
 }

@@ -118,6 +118,8 @@ func basic(f *form) jsonObject {
 		return jsonObject{"anyOf": []any{jsonObject{"type": "integer", "minimum": f.least}, jsonObject{"type": "string", "pattern": `^[0-9][0-9.,]*[kKmMgGtT]?$`}}}
 	case fraction:
 		return jsonObject{"type": "number", "exclusiveMinimum": 0}
+	case factor:
+		return jsonObject{"anyOf": []any{jsonObject{"type": "number", "exclusiveMinimum": 0}, jsonObject{"const": "auto"}}}
 	case truth:
 		return jsonObject{"type": "boolean"}
 	case duration:

@@ -73,7 +73,7 @@ func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	for _, name := range []string{"no-version", "later-version", "three-unknown-keys", "misplaced-key", "misplaced-image", "no-kind", "two-kinds",
 		"three-wrong-quantities", "zero-instances", "list-for-text", "text-for-mapping", "no-load", "wrong-url", "wrong-host-url",
-		"unknown-words", "repeat", "repeat-zero", "empty-lists"} {
+		"unknown-words", "repeat", "repeat-zero", "empty-lists", "scale", "quoted-scale", "zero-scale"} {
 		t.Run(name, func(t *testing.T) {
 			file := files(t, "testdata/wrong/*-"+name+".yaml", 1)[0]
 			value, err := plain(t, read(t, file))

@@ -28,7 +28,7 @@ type Experiment struct {
 	OnFailure string            `yaml:"on-failure,omitempty"`
 	Cooldown  *Duration         `yaml:"cooldown,omitempty"`
 	Seed      uint64            `yaml:"seed,omitempty"`
-	Scale     float64           `yaml:"scale,omitempty"`
+	Scale     Scale             `yaml:"scale,omitempty"`
 
 	// Axes are what is varied, in the file's order.
 	Axes []Axis `yaml:"-"`

@@ -22,7 +22,7 @@ func fileForm() *form {
 		{name: "on-failure", form: oneOf("stop", "continue"), doc: "What a failed trial means for the others. Default stop."},
 		{name: "cooldown", form: of(duration), doc: "Rest between two trials. Default 2s."},
 		{name: "seed", form: atLeast(1), doc: "Seed of the order, of arrivals and of choices. Default 1."},
-		{name: "scale", form: of(fraction), doc: "Factor on the connections, rates and counts of every load, to try a big experiment on a small machine. Default 1."},
+		{name: "scale", form: of(factor), doc: "Factor on the connections, rates and counts of every load, to try a big experiment on a small machine; or auto, which reduces connections and limits to what the machines carry, and says so. Default 1."},
 	}}
 }
 

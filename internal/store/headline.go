@@ -74,13 +74,14 @@ func (h *Headline) services(all []result.Service) {
 func known(v float64) *float64 { return &v }
 
 // workload is a digest of what was asked for. Two runs whose digests differ did
-// different work (method, section 4.4). Names, seeds and goals do not count.
+// different work (method, section 4.4). Names, seeds and goals do not count, nor
+// how the sizes were found.
 func workload(r *result.Run) string {
 	if r.Plan == nil {
 		return ""
 	}
 	p := *r.Plan
-	p.Name, p.Seed, p.Expect = "", 0, nil
+	p.Name, p.Seed, p.Expect, p.Fit = "", 0, nil, nil
 	p.Load.Seed = 0
 	p.Also = slices.Clone(p.Also)
 	for i := range p.Also {
