@@ -34,7 +34,7 @@ func brief(more ...string) []string {
 
 // abridgements lists every file of experiments/ by its name.
 func abridgements() map[string]abridged {
-	const small = "scale=0.002"
+	const small = "scale=0.002" // in place of the file's auto, which leaves more than a second's work
 	cold := []string{"load.duration=1s", small}
 	fast := "app.limits.cpus=2"
 	alone := `expect=[errors < 0.1%]` // a goal over variants needs two of them

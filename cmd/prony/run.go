@@ -22,6 +22,10 @@ each, in a folder of the campaign; --resume goes on with the last campaign.
 Services run on this machine or, with "on", on hosts reached over ssh, where a
 copy of this program sees to them and goes away at the end.
 
+With "scale: auto" in the file, or --set scale=auto, connections and limits are
+reduced to what the machines carry, and it says from what, to what and why. A
+resumed campaign keeps what was decided when it began.
+
 Exit status: 0 good, 1 an expectation failed or a result is invalid, 2 a mistake
 in the file, 3 something could not be started, 130 interrupted.`
 

@@ -1,6 +1,7 @@
 // What the page shows, derived once from the document: the trials, the
 // variants with their medians, who took part and how busy each was.
 
+import { digits, size } from "./format";
 import { spread, type Spread } from "./stats";
 import type { Experiment, Load, PageDocument, Plan, PlanService, Run, Trial, Variant, Verdict } from "./types";
 
@@ -100,6 +101,19 @@ export function planOf(s: Shown, t: Trial): Plan | undefined {
   if (t.plan) return t.plan;
   const planned = s.experiment?.plan.trials ?? [];
   return (planned.find((p) => p.variant === t.variant && p.block === t.block && p.plan) ?? planned.find((p) => p.variant === t.variant && p.plan))?.plan;
+}
+
+/** What "scale: auto" reduced in any variant, a line each; none if the file did
+    not ask for it. */
+export function fitLines(s: Shown): string[] {
+  const plans = s.experiment ? (s.experiment.plan.trials ?? []).map((t) => t.plan) : s.trials.map((t) => t.plan);
+  const fits = plans.flatMap((p) => (p?.fit ? [p.fit] : []));
+  if (fits.length === 0) return [];
+  const show = (what: string, v: number) => (what === "memory" ? size(v) : what === "rate" ? `${digits(v)}/s` : String(v));
+  const lines = fits.flatMap((f) => f.changes ?? []).map((c) => `${c.what} ${show(c.what, c.from)} → ${show(c.what, c.to)}${c.of?.length ? ` for ${c.of.join(", ")}` : ""}: ${c.why}`);
+  const unseen = [...new Set(fits.flatMap((f) => f.unseen ?? []))];
+  const all = lines.length > 0 ? [...new Set(lines)] : ["nothing had to be reduced"];
+  return unseen.length > 0 ? [...all, `not looked at, and as the file says: ${unseen.join(", ")}`] : all;
 }
 
 export const loadsOf = (t: Trial): Load[] => [t.load, ...(t.also ?? [])];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "./csv";
 import { by, digits, figure, size, time } from "./format";
-import { toNumber } from "./model";
+import { fitLines, toNumber, type Shown } from "./model";
 
 describe("numbers for people", () => {
   test.each([
@@ -25,4 +25,15 @@ test("axes that are numbers", () => {
 describe("CSV", () => {
   test("quotes what needs it", () => expect(csv(["a", "b"], [['x,"y"\n', 1.5], [null, NaN]])).toBe('a,b\r\n"x,""y""\n",1.5\r\n,\r\n'));
   test("holds no formula", () => expect(csv(["n"], [["=1+1"], ["@cmd"], [-1]])).toBe("n\r\n'=1+1\r\n'@cmd\r\n-1\r\n"));
+});
+
+describe("what was made smaller for the machine", () => {
+  const shown = (...fits: unknown[]) => ({ trials: fits.map((fit) => ({ plan: { fit } })) }) as unknown as Shown;
+  const change = { what: "cpus", of: ["app", "gateway"], from: 4, to: 0.5, why: "two cores" };
+  test.each([
+    ["not asked for", shown(undefined), []],
+    ["nothing", shown({}), ["nothing had to be reduced"]],
+    ["each once", shown({ changes: [change] }, { changes: [change, { what: "memory", from: 2 ** 33, to: 2 ** 30, why: "w" }], unseen: ["b"] }),
+      ["cpus 4 → 0.5 for app, gateway: two cores", "memory 8 GiB → 1 GiB: w", "not looked at, and as the file says: b"]],
+  ])("%s", (_, s, want) => expect(fitLines(s)).toEqual(want));
 });

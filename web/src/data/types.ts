@@ -200,6 +200,14 @@ export interface Plan {
   load: PlanLoad;
   also?: PlanLoad[];
   services?: PlanService[];
+  fit?: Fit;
+}
+
+/** What "scale: auto" made of the file: what was reduced, and why. */
+export interface Fit {
+  changes?: { what: string; of?: string[]; from: number; to: number; why: string }[];
+  /** Hosts that nobody looked at. */
+  unseen?: string[];
 }
 
 export interface Expectation {

@@ -2,7 +2,7 @@
 // tested, compared with what.
 
 import { by, count, date, digits, percent, plural, rate, time } from "../data/format";
-import { axes, model, planOf, ran, target, unstable, type Row, type Shown } from "../data/model";
+import { axes, fitLines, model, planOf, ran, target, unstable, type Row, type Shown } from "../data/model";
 import type { Spread } from "../data/stats";
 import type { Comparison, Finding, Trial, Verdict } from "../data/types";
 import { Badge, Mark } from "../ui/parts";
@@ -95,7 +95,7 @@ function RunAnswer({ shown, trial }: { shown: Shown; trial: Trial }) {
         )}
       </div>
       <Limiter trial={trial} />
-      <Tested of={[["What was tested", target(plan) || "unknown"], ["How", model(l)], ["Compared with", "nothing: one run says nothing about others. Repeats and a baseline need an experiment."]]} />
+      <Tested of={[["What was tested", target(plan) || "unknown"], ["How", model(l)], ["Compared with", "nothing: one run says nothing about others. Repeats and a baseline need an experiment."], ...scaled(shown)]} />
     </div>
   );
 }
@@ -132,6 +132,12 @@ function Tested({ of }: { of: [string, preact.ComponentChildren][] }) {
   );
 }
 
+/** What was made smaller for the machine, if the file asked for that. */
+function scaled(shown: Shown): [string, preact.ComponentChildren][] {
+  const lines = fitLines(shown);
+  return lines.length > 0 ? [["Scaled to the machine", <ul class="plain">{lines.map((t) => <li>{t}</li>)}</ul>]] : [];
+}
+
 function ExperimentAnswer({ shown }: { shown: Shown }) {
   const rows = shown.rows.filter((r) => r.rate.n > 0);
   const best = rows.reduce<Row | undefined>((b, r) => (!b || r.rate.median > b.rate.median ? r : b), undefined);
@@ -155,6 +161,7 @@ function ExperimentAnswer({ shown }: { shown: Shown }) {
           ["How", `${model(t.load)}; ${time(t.load.duration_us)} each`],
           ["Varied", varied || "nothing"],
           ["Compared with", rows.length > 1 ? <>the baseline <strong>{base.variant.name}</strong>, {plural(repeats, "repeat")} each in {shown.experiment?.plan.order ?? "shuffled"} blocks</> : "nothing: there is one variant"],
+          ...scaled(shown),
         ]}
       />
     </div>
