@@ -46,10 +46,10 @@ func TestFit(t *testing.T) {
 			func(f *plan.Facts) { f.Hosts = map[string]plan.Machine{"sut1": {CPUs: 2}} }, "connections 4096 -> 2048", "2 cores"},
 		{"of a target here", "app: {url: 'http://127.0.0.1:1'}", "{target: app, connections: 4096}", "", nil, "connections 4096 -> 1024", "one core"},
 		{"of a quota", "app: {url: 'http://192.168.1.188'}", "{target: app, connections: 40960}", "", func(f *plan.Facts) { f.CPUs, f.Quota = 64, 2.5 }, "connections 40960 -> 2048", "2 cores"},
-		{"the default", app, "{target: app, count: 100}", "", func(f *plan.Facts) { f.Sockets.Files = 260 }, "connections 10 -> 4", "260 files open here, of which 256"},
+		{"the default", app, "{target: app, count: 100}", "", func(f *plan.Facts) { f.Sockets.Files = 8 }, "connections 10 -> 4", "8 files open here, of which 4"},
 		{"open files", app, "{target: app, connections: 1000}", "", func(f *plan.Facts) { f.Sockets.Files = 512 }, "connections 1000 -> 256", "512 files"},
 		{"an open load's bound is no work", app, "{target: app, connections: 8192, rate: 100/s}", "", nil, "nothing had to be reduced", ""},
-		{"but it is files", app, "{target: app, connections: 8192, rate: 100/s}", "", func(f *plan.Facts) { f.Sockets.Files = 4352 }, "connections 8192 -> 4096", ""},
+		{"but it is files", app, "{target: app, connections: 8192, rate: 100/s}", "", func(f *plan.Facts) { f.Sockets.Files = 5120 }, "connections 8192 -> 4096", "of which 1024"},
 		{"side by side", app + "\n  b: {process: {command: b}}", "[{name: x, target: app, connections: 3072}, {name: y, target: b, connections: 1024}]", "", nil,
 			"connections 3072 -> 768 for x; connections 1024 -> 256 for y", "and the most that is asked for at once is 4096"},
 		{"variants stay in proportion", app, "{target: app}", "vary: {load.connections: [512, 4096, 8192]}\nrepeat: 1\norder: as-written", nil,
@@ -144,7 +144,7 @@ func TestFitRefuses(t *testing.T) {
 		{"cpus", "app: {process: {command: a}, instances: 30, limits: {cpus: 1}}", nil, "x.yaml:3:62: services.app.limits.cpus: scale: auto finds no room"},
 		{"memory", "app: {process: {command: a}, instances: 60, limits: {memory: 1GiB}}", nil, "x.yaml:3:64: services.app.limits.memory: scale: auto finds no room"},
 		{"all cores named", "app: {process: {command: a}, limits: {cpus: 1}}\n  db: {process: {command: b}, limits: {cpuset: 0-1}}", nil, "services.app.limits.cpus: scale: auto finds no room"},
-		{"files", "app: {process: {command: a}}", func(f *plan.Facts) { f.Sockets.Files = 256 }, "x.yaml:4:7: load: scale: auto finds no room for a single connection"},
+		{"files", "app: {process: {command: a}}", func(f *plan.Facts) { f.Sockets.Files = 2 }, "x.yaml:4:8: load[0]: scale: auto finds no room for a single connection"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,7 +152,8 @@ func TestFitRefuses(t *testing.T) {
 			if tt.facts != nil {
 				tt.facts(&f)
 			}
-			_, err := plan.Make(load(t, "x.yaml", fitFile(tt.services, "{target: app, connections: 64}", "")), f)
+			loads := "[{name: x, target: app, connections: 64}, {name: y, target: app, connections: 64}]"
+			_, err := plan.Make(load(t, "x.yaml", fitFile(tt.services, loads, "")), f)
 			var mistakes spec.Mistakes
 			if !errors.As(err, &mistakes) || !strings.Contains(err.Error(), tt.want) || mistakes[0].Remedy == "" {
 				t.Errorf("got  %v\nwant %s", err, tt.want)

@@ -18,8 +18,9 @@ const (
 	// quarter to a third more, and a turn around all of them took so long that
 	// their handshakes and delayed acknowledgements showed in the latency.
 	connectionsPerCore = 1024
-	// filesReserve are open files that are for other things than connections.
-	filesReserve = 256
+	// filesReserve are open files that are for other things than connections, most
+	// of them to watch the processes of the machine; at most half of the limit.
+	filesReserve = 1024
 	// restTime is how long a port rests in TIME_WAIT on Linux, and reusedAfter
 	// where the system is allowed to use it again (net.ipv4.tcp_tw_reuse).
 	restTime    = time.Minute
@@ -105,8 +106,8 @@ func (f Facts) sockets(p *Plan) []bound {
 	}
 	var all []bound
 	if n := f.Sockets.Files; n > 0 {
-		all = append(all, bound{sum, float64(n - filesReserve),
-			fmt.Sprintf("a process may have %d files open here, of which %d are kept for others", n, filesReserve)})
+		kept := min(filesReserve, n/2)
+		all = append(all, bound{sum, float64(n - kept), fmt.Sprintf("a process may have %d files open here, of which %d are kept for other things", n, kept)})
 	}
 	if n := f.Sockets.Ports; n > 0 {
 		all = append(all, bound{busiest(p), float64(n), f.portsText()})
