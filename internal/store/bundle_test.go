@@ -85,6 +85,9 @@ func bomb(t testing.TB, n int) []byte {
 }
 
 func TestHostileBundles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large")
+	}
 	good := `{"schema":"prony.result/1"}`
 	many := make([]string, 0, 2002)
 	for i := range 1001 {

@@ -52,6 +52,9 @@ const listMost = 100 * time.Millisecond
 // TestListOfTenThousand: a page of a store with 10,000 runs comes in under 100 ms.
 // The best of several attempts counts, since the machine may be busy.
 func TestListOfTenThousand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large")
+	}
 	onBoth(t, func(t *testing.T, address string) {
 		s := open(t, address)
 		fill(t, s, 10_000)
