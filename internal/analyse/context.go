@@ -50,12 +50,15 @@ func sweeps(e *result.Experiment) []*sweep {
 	return all
 }
 
-// shape is a plan without what may differ within a sweep.
+// shape is a plan without what may differ within a sweep. A service gets
+// another port each time.
 func shape(p *plan.Plan) string {
 	q := *p
+	q.Load = portless(q.Load)
 	q.Name, q.Seed, q.Load.Seed, q.Load.Connections, q.Load.Threads, q.Cores, q.Expect = "", 0, 0, 0, 0, nil, nil
 	q.Also = slices.Clone(q.Also)
 	for i := range q.Also {
+		q.Also[i] = portless(q.Also[i])
 		q.Also[i].Seed, q.Also[i].Threads = 0, 0
 	}
 	b, err := json.Marshal(q)
@@ -63,6 +66,26 @@ func shape(p *plan.Plan) string {
 		return p.Name
 	}
 	return string(b)
+}
+
+// portless is a load whose requests name their services instead of addresses.
+func portless(l plan.Load) plan.Load {
+	l.Requests = slices.Clone(l.Requests)
+	for i, q := range l.Requests {
+		if q.Service != "" {
+			l.Requests[i].URL = q.Service + pathOf(q.URL)
+		}
+	}
+	return l
+}
+
+// pathOf is the path of a URL with its query.
+func pathOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		_, path, _ := strings.Cut(rest, "/")
+		return "/" + path
+	}
+	return url
 }
 
 func (s *sweep) measure() {

@@ -91,15 +91,11 @@ func (v variant) properties(t Thresholds) []property {
 func ofLoad(l plan.Load) []property {
 	var requests []string
 	for _, q := range l.Requests {
-		path := q.URL
-		if _, rest, ok := strings.Cut(path, "://"); ok {
-			_, path, _ = strings.Cut(rest, "/")
-		}
 		headers := make([]string, len(q.Headers))
 		for i, h := range q.Headers {
 			headers[i] = h.Name + ": " + h.Value
 		}
-		requests = append(requests, fmt.Sprintf("%s /%s %s (%s, body of %d bytes)", q.Method, path, q.Proto, strings.Join(headers, ", "), len(q.Body)))
+		requests = append(requests, fmt.Sprintf("%s %s %s (%s, body of %d bytes)", q.Method, pathOf(q.URL), q.Proto, strings.Join(headers, ", "), len(q.Body)))
 	}
 	slices.Sort(requests)
 	return []property{

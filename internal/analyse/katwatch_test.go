@@ -1,6 +1,7 @@
 package analyse_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,7 @@ func swept(base func() *result.Run, points ...point) *result.Experiment {
 		r := base()
 		l := &r.Load
 		r.Plan.Load.Connections = p.connections
+		r.Plan.Load.Requests[0].URL = fmt.Sprintf("http://127.0.0.1:%d/", 20_000+i) // each start of the service has its own
 		l.Connections = result.Connections{Asked: p.connections, Opened: p.connections, Peak: p.connections, Connects: int64(p.connections)}
 		n := p.rate * 10
 		l.Requests = result.Requests{Asked: n, Started: n, Completed: n, InWindow: n}
