@@ -31,13 +31,21 @@ func limiting(name string) func(*exchange) outcome {
 	return nil
 }
 
-// work answers /work/200us after that much CPU time of its own.
+// work answers /work/200us after that much CPU time of its own, and
+// /work/200us+30ms after a wait as well, as for another service.
 func (x *exchange) work() outcome {
-	d, err := parseDelay(x.arg, 0)
+	own, wait, waits := strings.Cut(x.arg, "+")
+	d, err := parseDelay(own, 0)
+	var then time.Duration
+	if waits {
+		var wrong error
+		then, wrong = parseDelay(wait, 0)
+		err = errors.Join(err, wrong)
+	}
 	if err != nil {
 		return x.mistake(err)
 	}
-	if !burn(d, x.life.over) {
+	if !burn(d, x.life.over) || !x.pause(then) {
 		return outcome{aborted, cut}
 	}
 	return x.reply(response{body: x.standard()})

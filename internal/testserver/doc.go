@@ -44,6 +44,7 @@
 //	/echo                  the request head and body, as text
 //	/variable              a body whose length differs each time
 //	/work/200us            burns that much CPU time of its own, then answers
+//	/work/200us+30ms       burns that much, waits that long, then answers
 //	/lock/2ms              sleeps that long under one lock for all
 //	/pool/20x5ms           at most 20 at a time wait 5 ms, the others queue
 //	/aging/1ms+100us       after 1 ms, and 100 µs more for each second since the first
