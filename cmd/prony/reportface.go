@@ -128,7 +128,11 @@ func (f *face) page() web.Document {
 
 func pageComparison(c *compare.Comparison, m compare.Metric) web.Comparison {
 	one := web.Comparison{Metric: m.Name, Variant: c.B, Baseline: c.A, Verdict: string(m.Verdict), Ratio: m.Effect, Margin: m.Margin, Test: m.Test,
-		Pairs: len(c.Pairs), MoreRepeats: m.Needed, Note: m.Reason}
+		Pairs: len(c.Pairs), Ratios: c.Ratios(m), TrialsA: len(m.A.Values), TrialsB: len(m.B.Values), Needed: m.Needed, Note: m.Reason}
+	one.Better = "higher"
+	if m.LowerIsBetter {
+		one.Better = "lower"
+	}
 	if m.Coverage > 0 {
 		one.Low, one.High = m.Low, m.High
 	}

@@ -82,6 +82,24 @@ type Excluded struct {
 	Reason string `json:"reason"`
 }
 
+// Ratios are those of a metric in each pair, in the order of the blocks: what the
+// effect is the middle of. Nothing where runs are not compared in pairs, where a
+// run lacks the value, and for a quantity that is compared by difference.
+func (c *Comparison) Ratios(m Metric) []float64 {
+	n := len(c.Pairs)
+	if !c.Paired || m.Absolute || len(m.A.Values) != n || len(m.B.Values) != n {
+		return nil
+	}
+	var all []float64
+	for i, a := range m.A.Values {
+		if !(a > 0) {
+			return nil
+		}
+		all = append(all, m.B.Values[i]/a)
+	}
+	return all
+}
+
 // Failed reports whether a gate is worse: the exit status 1 of a comparison.
 func (r *Result) Failed() bool { return r.Verdict == Worse }
 

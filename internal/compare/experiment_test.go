@@ -171,6 +171,17 @@ func TestExcluded(t *testing.T) {
 		if m.Name == "cpu.app" && (len(m.A.Values) != 7 || len(m.B.Values) != 7) {
 			t.Errorf("got %d and %d values, want 7 of each", len(m.A.Values), len(m.B.Values))
 		}
+		each := c.Ratios(m)
+		switch {
+		case m.Absolute && each != nil:
+			t.Errorf("%s is a difference, and has ratios %v", m.Name, each)
+		case m.Name == "rate" && (len(each) != 7 || each[3] != m.B.Values[3]/m.A.Values[3]):
+			t.Errorf("got ratios %v, want one of each of 7 pairs", each)
+		}
+	}
+	unpaired := compared(t, e, compare.Options{Unpaired: true}).Comparisons[0]
+	if each := unpaired.Ratios(unpaired.Metrics[0]); each != nil {
+		t.Errorf("without pairs: got ratios %v", each)
 	}
 }
 

@@ -28,7 +28,10 @@ type Row struct {
 	Started    time.Time      `json:"started"`
 	Verdict    result.Verdict `json:"verdict"`
 	// Error says why a trial has no result.
-	Error      string `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	// Reason is the message of the gravest finding that made it suspect or
+	// invalid; "" of a valid run.
+	Reason     string `json:"reason,omitempty"`
 	EndedBy    string `json:"ended_by"`
 	Bottleneck string `json:"bottleneck,omitempty"`
 	// Baseline says that a baseline rests on it.
@@ -135,14 +138,16 @@ const rowColumns = `r.id, r.campaign, r.number, r.block, r.experiment, r.variant
 	r.bottleneck, r.connections, r.duration_us, r.rate, r.offered, r.p50_us, r.p90_us, r.p99_us, r.p999_us, r.max_us, r.errors, r.cpu_us,
 	r.rss_bytes, r.generator_us, r.asked, r.completed, r.failed,
 	COALESCE((SELECT n.name FROM names n WHERE n.run_id = r.id), ''), (SELECT COUNT(*) FROM notes x WHERE x.run_id = r.id),
-	(SELECT COUNT(*) FROM baselines b WHERE b.run_id = r.id)`
+	(SELECT COUNT(*) FROM baselines b WHERE b.run_id = r.id),
+	COALESCE((SELECT f.message FROM findings f WHERE f.run_id = r.id AND f.severity IN ('invalid', 'suspect')
+		ORDER BY CASE f.severity WHEN 'invalid' THEN 0 ELSE 1 END, f.place LIMIT 1), '')`
 
 func scanRow(rows *sql.Rows) (Row, error) {
 	var r Row
 	var started, baselines int64
 	err := rows.Scan(&r.ID, &r.Campaign, &r.Number, &r.Block, &r.Experiment, &r.Variant, &r.Kind, &r.Version, &r.Target, &started, &r.Verdict, &r.Error,
 		&r.EndedBy, &r.Bottleneck, &r.Connections, &r.DurationUS, &r.Rate, &r.OfferedRate, &r.P50, &r.P90, &r.P99, &r.P999, &r.Max, &r.Errors,
-		&r.CPUPerRequest, &r.ServiceRSS, &r.GeneratorCPU, &r.Asked, &r.Completed, &r.Failed, &r.Name, &r.Notes, &baselines)
+		&r.CPUPerRequest, &r.ServiceRSS, &r.GeneratorCPU, &r.Asked, &r.Completed, &r.Failed, &r.Name, &r.Notes, &baselines, &r.Reason)
 	r.Started, r.Baseline = timeOf(started), baselines > 0
 	return r, err
 }

@@ -200,6 +200,15 @@ func ruleWhole(t *testing.T, s *store.Store) {
 		row.Connections != 8 || row.Verdict != result.Valid || row.Bottleneck != "target-cpu" || !row.Started.Equal(began.Add(2*time.Minute)) {
 		t.Errorf("got headline %+v, want the figures of the run", row)
 	}
+	if row.Reason != "" {
+		t.Errorf("got reason %q of a valid run", row.Reason)
+	}
+	doubted := load(3, 400)
+	doubted.Trial.Validity = result.Validity{Verdict: result.Invalid, Findings: []result.Finding{{Rule: "a", Severity: result.Note, Message: "small"},
+		{Rule: "b", Severity: result.SuspectLevel, Message: "odd"}, {Rule: "c", Severity: result.InvalidLevel, Message: "full"}}}
+	if got := must[store.Row](t)(s.Row(ctx, put(t, s, doubted))).Reason; got != "full" {
+		t.Errorf("got reason %q, want the gravest", got)
+	}
 	got := must[[]result.Observed](t)(s.Series(ctx, row.ID, result.OfService))
 	if len(got) != 1 || got[0].Name != "app" || !math.IsNaN(got[0].Series[result.CPUCores][1]) {
 		t.Errorf("got series %+v, want those of the service", got)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func fixtures() map[string]func() web.Document {
 			return with(func(m *made) { m.verdict, m.open, m.growing = result.Suspect, true, true })
 		},
 		"experiment":       fixtureScaling,
+		"experiment-few":   fixtureFew,
 		"experiment-sweep": fixtureSweep,
 		"experiment-large": func() web.Document { return fixtureLarge(200, 15) },
 		"hostile":          hostile,
@@ -90,9 +92,53 @@ func fixtureScaling() web.Document {
 			{Metric: "rate", Variant: "instances=3", Baseline: "instances=1", Verdict: "better", Ratio: 2.66, Low: 2.6, High: 2.7, Margin: 0.02, Pairs: 5},
 			{Metric: "rate", Variant: "instances=4", Baseline: "instances=1", Verdict: "better", Ratio: 3.31, Low: 3.24, High: 3.36, Margin: 0.02, Pairs: 6},
 			{Metric: "p99", Variant: "instances=2", Baseline: "instances=1", Verdict: "equivalent within 10 %", Ratio: 1.01, Low: 0.97, High: 1.05, Margin: 0.1, Pairs: 6},
-			{Metric: "p99", Variant: "instances=3", Baseline: "instances=1", Verdict: "cannot tell", Ratio: 1.04, Low: 0.9, High: 1.2, Margin: 0.1, Pairs: 5, MoreRepeats: 9},
+			{Metric: "p99", Variant: "instances=3", Baseline: "instances=1", Verdict: "cannot tell", Ratio: 1.04, Low: 0.9, High: 1.2, Margin: 0.1, Pairs: 5, Needed: 9},
 		},
 		Fits: []web.Fit{{Axis: "instances", Alpha: 0.055, Beta: 0.004, Gamma: 13_000, PeakAt: 15.4}}}
+}
+
+// fixtureFew has too few trials for a verdict, and three of them invalid: what
+// the first screen has to say then.
+func fixtureFew() web.Document {
+	rates := [][]float64{{1960, 2392, 1958}, {3611, 3792, 3161}, {6123, 5663, 4601}}
+	verdicts := [][]result.Verdict{{result.Valid, result.Valid, result.Suspect}, {result.Valid, result.Invalid, result.Invalid}, {result.Valid, result.Valid, result.Invalid}}
+	e := fixtureExperiment("Does adding instances behind the gateway scale?", "instances", []string{"1", "2", "3"}, 3, func(v, b int) made {
+		return made{seconds: 3, warmup: 1, rate: rates[v][b], typical: 2 * time.Millisecond, connections: 16, instances: v + 1, verdict: verdicts[v][b], watched: true}
+	})
+	e.Plan.Name = "demo"
+	for i := range e.Trials {
+		t := &e.Trials[i]
+		t.Load.Rate = rates[t.Values["instances"][0]-'1'][t.Block]
+		few(t)
+	}
+	rate := func(variant string, ratio float64, each ...float64) web.Comparison {
+		return web.Comparison{Metric: "rate", Variant: variant, Baseline: "instances=1", Verdict: "cannot tell", Ratio: ratio, Margin: 0.02, Pairs: len(each), Ratios: each,
+			TrialsA: len(each), TrialsB: len(each), Better: "higher", Needed: 7, Note: "too few pairs"}
+	}
+	return web.Document{Experiment: e, Version: "fixture", Command: "prony demo", Comparisons: []web.Comparison{rate("instances=2", 1.842, 1.842), rate("instances=3", 2.72, 3.124, 2.367)}}
+}
+
+// few gives a trial the limit and the doubts of a small machine.
+func few(t *result.Trial) {
+	stolen := map[result.Verdict]float64{result.Suspect: 0.0135, result.Invalid: 0.052 + 0.0028*float64(t.Number%2)}[t.Validity.Verdict]
+	kept := t.Validity.Findings[:2:2]
+	if stolen > 0 {
+		kept = append(kept, result.Finding{Rule: "steal", ID: "Q2", Severity: result.Severity(t.Validity.Verdict), Where: "this machine", Confidence: result.Definite,
+			Message:  fmt.Sprintf("the hypervisor gave %.3g%% of the CPU time of this machine to others", 100*stolen),
+			Evidence: map[string]float64{"steal": stolen}, Threshold: map[string]float64{"steal": 0.01, "steal_invalid": 0.05}})
+	}
+	t.Validity.Findings = kept
+	if t.Bottleneck != nil {
+		t.Bottleneck = &result.Bottleneck{What: "cpu-quota", Where: "app[0]", Confidence: result.Definite,
+			Message: "the CPU quota of app[0] held it back in 100% of its periods, at a mean use of 0.0501 of 0.05 cores; backend-bound: this measures app and not gateway, which used 32.5% of its CPU",
+			Exonerated: []string{"generator (at most 8.75% of its CPU)", "packet loss of this machine (0% sent again)", "accept queue of this machine", "CPU of gateway[0] (0.649 of 2 cores)",
+				"CPU of this machine (47.9% busy)", "memory limit of app[0]", "disk of app[0]"}}
+	}
+	for i := range t.Services {
+		if s := &t.Services[i]; s.Name == "app" {
+			s.ThrottledRatio, s.Limits.CPUs = 1-0.02*float64(s.Instance), 0.05
+		}
+	}
 }
 
 func fixtureSweep() web.Document {

@@ -66,6 +66,8 @@ type Comparison struct {
 	Baseline string `json:"baseline"`
 	// Verdict in words: better, worse, equivalent, small change, cannot tell.
 	Verdict string `json:"verdict"`
+	// Better is which way is: "higher" or "lower".
+	Better string `json:"better,omitempty"`
 	// Ratio of the variant to the baseline with its interval; zero bounds are
 	// unknown.
 	Ratio float64 `json:"ratio"`
@@ -76,9 +78,16 @@ type Comparison struct {
 	P      *float64 `json:"p,omitempty"`
 	Test   string   `json:"test,omitempty"`
 	Pairs  int      `json:"pairs,omitempty"`
-	// MoreRepeats would tell, where these cannot.
-	MoreRepeats int    `json:"more_repeats,omitempty"`
-	Note        string `json:"note,omitempty"`
+	// Ratios are those of each pair, in the order of the blocks; empty where
+	// trials are not compared in pairs.
+	Ratios []float64 `json:"ratios,omitempty"`
+	// Trials of each side that count.
+	TrialsA int `json:"trials_a,omitempty"`
+	TrialsB int `json:"trials_b,omitempty"`
+	// Needed is about how many pairs, or trials of each side, would tell in all,
+	// where these cannot.
+	Needed int    `json:"needed,omitempty"`
+	Note   string `json:"note,omitempty"`
 }
 
 // Fit is a Universal Scalability Law over an axis (Gunther 2007):

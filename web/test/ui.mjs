@@ -214,7 +214,7 @@ await check("a run: the report, and what belongs to it", () =>
   on(`/runs/${ids["run-suspect"]}`, {}, async (page) => {
     await page.waitForSelector("#data");
     const all = await text(page);
-    for (const w of ["Why not double?", "Response time by percentile", "Worst seconds", "Findings", "What was expected"]) want(all.includes(w), `${w} is missing`);
+    for (const w of ["What limits it", "Response time by percentile", "Worst seconds", "Findings", "What was expected"]) want(all.includes(w), `${w} is missing`);
     want((await page.locator(".u-wrap canvas").count()) >= 12, "there are too few charts over time");
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Bundle" }).click()]);
     want(readFileSync(await file.path()).subarray(0, 2).toString() === "PK", "the bundle is none");
@@ -226,7 +226,7 @@ await check("an experiment: the report of all its trials", () =>
   on(`/campaigns/${campaign}`, {}, async (page) => {
     await page.waitForSelector("#data");
     const all = await text(page);
-    for (const w of ["Does adding instances behind nginx scale?", "Scaling with instances", "Every run", "Against the baseline"]) want(all.includes(w), `${w} is missing`);
+    for (const w of ["Does adding instances behind nginx scale?", "Scaling with instances", "Every trial", "Against the baseline"]) want(all.includes(w), `${w} is missing`);
     want((await page.locator("#runs tbody tr").count()) === 24, "not every run is listed");
   }));
 
@@ -243,7 +243,7 @@ await check("compare: runs as sides, curves, ratios, another baseline", () =>
 await check("history: the change, its levels, and a baseline", () =>
   on("/history?experiment=nightly", {}, async (page) => {
     await page.waitForSelector("#points");
-    want(/change was −1[0-9.]+ %, for the worse/.test(await text(page)), `the change is not told: ${await page.locator(".sentence").innerText()}`);
+    want(/change was −1[0-9.]+%, for the worse/.test(await text(page)), `the change is not told: ${await page.locator(".sentence").innerText()}`);
     want((await page.locator("#levels tbody tr").count()) === 2, "there are not two levels");
     await page.getByRole("button", { name: /newest level the baseline/ }).click();
     await page.getByText("Against the baseline").waitFor();

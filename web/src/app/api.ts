@@ -17,6 +17,8 @@ export interface Row {
   started: string;
   verdict: Verdict | "";
   error?: string;
+  /** The message of the finding that made it suspect or invalid. */
+  reason?: string;
   ended_by: string;
   bottleneck?: string;
   baseline?: boolean;

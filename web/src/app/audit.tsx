@@ -127,7 +127,7 @@ function One({ r, many }: { r: Audited; many: boolean }) {
       <h3><Badge of={r.validity.verdict} /> {r.label || (many ? r.id : r.tool)}{r.label || many ? <span class="hint"> {r.tool}{r.first_line ? `, lines ${r.first_line} to ${r.last_line}` : ""}</span> : null}</h3>
       <Pairs
         of={[
-          ["Answers a second", known(r.rate) ? rate(r.rate) : "not printed"],
+          ["Requests/s", known(r.rate) ? rate(r.rate) : "not printed"],
           ["Requests", known(r.requests) ? count(r.requests) : ""],
           ["Connections", known(r.connections) ? count(r.connections) : "unknown"],
           ["Took", known(r.duration_printed_us) ? time(r.duration_printed_us) : known(r.duration_stated_us) ? time(r.duration_stated_us) : ""],

@@ -5,14 +5,14 @@ import { Forest } from "../charts/forest";
 import { XY, type Series } from "../charts/xy";
 import { within } from "../data/load";
 import { derive, ran, unstable } from "../data/model";
-import { digits, percent, plural, time } from "../data/format";
+import { date, digits, percent, plural, time } from "../data/format";
 import type { Trial } from "../data/types";
 import { MOST_CURVES, Overlaid, quantileName } from "../report/latency";
 import { Badge, Figure, Legend, Section, Table } from "../ui/parts";
 import { seriesColour } from "../ui/theme";
 import { get, query, segment, text, type Row, type Whole } from "./api";
 import { Heading } from "./app";
-import { effect, foremost, interval, oneIn, ratios, remarks, value, type Metric, type Pair, type Result } from "./comparison";
+import { because, effect, foremost, interval, oneIn, ratios, remarks, value, type Metric, type Pair, type Result } from "./comparison";
 import { Shown, useAsk } from "./load";
 import { titleOf } from "./pick";
 import { go, Link } from "./router";
@@ -25,9 +25,9 @@ export function ComparePage({ q }: { q: URLSearchParams }) {
   if (sides.length === 0 && !campaign) return <Choose />;
   return (
     <>
-      <Heading title={campaign ? "Variants compared" : "Runs compared"} />
-      <Options sides={sides} campaign={campaign} options={options} to={to} />
-      {campaign ? <OfCampaign id={campaign} options={options} /> : sides.length < 2 ? <p class="empty">One more side is needed: add one above, or choose runs in <Link to="/">the list</Link>.</p> : <OfSides key={sides.join("&")} sides={sides} options={options} />}
+      {!campaign && <Heading title="Runs compared" />}
+      {!campaign && <Options sides={sides} campaign={campaign} options={options} to={to} />}
+      {campaign ? <><OfCampaign id={campaign} options={options} /><details class="more-options"><summary>Options</summary><Options sides={sides} campaign={campaign} options={options} to={to} /></details></> : sides.length < 2 ? <p class="empty">One more side is needed: add one above, or choose runs in <Link to="/">the list</Link>.</p> : <OfSides key={sides.join("&")} sides={sides} options={options} />}
     </>
   );
 }
@@ -151,11 +151,22 @@ function OfCampaign({ id, options }: { id: string; options: OptionsOf["options"]
   const groups = useMemo(() => (shown?.rows ?? []).map((r) => ({ name: r.variant.name, trials: r.used.filter((t) => ran(t) && !unstable(t)) })), [shown]);
   return (
     <>
-      <p><Link to={`/campaigns/${segment(id)}`}>The whole report of this experiment</Link></p>
+      <div class="page-head">
+        <Heading title={shown?.experiment?.plan.name ? `Variants of ${shown.experiment.plan.name} compared` : "Variants compared"} />
+        <p class="actions"><Link to={`/campaigns/${segment(id)}`} class="button">The whole report</Link></p>
+      </div>
+      {shown && <p class="lead">{about(shown)}</p>}
       <Shown of={result} what="the comparison">{(r) => <Outcome r={r} name={(s) => s} />}</Shown>
       <Shown of={report} what="the trials">{() => <Curves groups={groups} />}</Shown>
     </>
   );
+}
+
+/** What is compared, in a line: the question, the baseline, the trials that count. */
+function about(s: ReturnType<typeof derive>): string {
+  const used = s.rows.reduce((n, r) => n + r.used.length, 0);
+  const e = s.experiment?.plan;
+  return [e?.question ?? "", `Baseline: ${e?.baseline || s.rows[0]?.variant.name}.`, `${used} of ${plural(s.trials.length, "trial")} count (${s.rows.map((r) => `${r.variant.name}: ${r.used.length}`).join(", ")}).`, date(s.trials.find(ran)?.started)].filter(Boolean).join(" ");
 }
 
 function Curves({ groups }: { groups: Group[] }) {
@@ -174,11 +185,14 @@ function Outcome({ r, name }: { r: Result; name: (side: string) => string }) {
     <>
       <div class={`verdict ${TONE[r.verdict] ?? "suspect"}`} role="status">
         <p class="word">{r.verdict || "no verdict"}</p>
-        <div><p>{summary(r)}</p></div>
+        <div>
+          {because(r, name).slice(0, 4).map((t) => <p>{t}.</p>)}
+          <p class="hint">{summary(r)}</p>
+        </div>
       </div>
       {all.length > 0 && (
         <Section id="ratios" title="Ratios to the baseline">
-          <Figure title="Ratios to the baseline" note="Bars: intervals, where there are enough runs. Grey: the margin within which two sides count as the same." behind={() => ({ head: ["side", "metric", "verdict", "ratio", "low", "high", "margin"], rows: all.map((c) => [c.variant, c.metric, c.verdict, c.ratio, c.low, c.high, c.margin]) })}>
+          <Figure title={`1 is the baseline, ${all[0]!.baseline}`} note={`${intervals(all)} Grey: the margin within which two sides count as the same.`} behind={() => ({ head: ["side", "metric", "verdict", "ratio", "low", "high", "margin"], rows: all.map((c) => [c.variant, c.metric, c.verdict, c.ratio, c.low, c.high, c.margin]) })}>
             <Forest all={all} />
           </Figure>
         </Section>
@@ -187,6 +201,13 @@ function Outcome({ r, name }: { r: Result; name: (side: string) => string }) {
       {r.comparisons.map((p) => <OnePair p={p} name={name} />)}
     </>
   );
+}
+
+/** What of the bars is there. */
+function intervals(all: { low?: number }[]): string {
+  const n = all.filter((c) => c.low).length;
+  if (n === 0) return "No intervals: too few trials. Dots: the ratio that was seen.";
+  return n === all.length ? "Bars: intervals." : "Bars: intervals, where there are enough trials for one.";
 }
 
 function summary(r: Result): string {
@@ -240,7 +261,7 @@ function Shifts({ r, name }: { r: Result; name: (side: string) => string }) {
   const same: Series = { label: "the same", colour: "--muted", dash: true, points: ends.map((x) => ({ x, y: 1 })) };
   const words = series.map((s) => `${s.label}: ${s.points.map((p) => `${quantileName(p.x)} × ${digits(p.y)}`).join(", ")}.`).join(" ");
   return (
-    <Figure title="Response times against the baseline, by percentile" note="Above the dashed line: slower than the baseline. Bars: intervals, where there are enough runs." behind={() => ({ head: ["side", "percentile", "ratio", "low", "high"], rows: series.flatMap((s) => s.points.map((p) => [s.label, quantileName(p.x), p.y, p.low, p.high])) })}>
+    <Figure title="Response times against the baseline, by percentile" note="Above the dashed line: slower than the baseline. Bars: intervals, where there are enough trials." behind={() => ({ head: ["side", "percentile", "ratio", "low", "high"], rows: series.flatMap((s) => s.points.map((p) => [s.label, quantileName(p.x), p.y, p.low, p.high])) })}>
       <XY label={`Ratio of response times by percentile. ${words}`} height={260} series={[same, ...series]} x={{ title: "percentile", log: true, ticks: xs, show: quantileName, low: ends[0] * 0.95, high: ends[1] * 1.05 }} y={{ title: "ratio", log: Math.max(...ys) > 4 * Math.min(...ys), low: Math.min(0.95, ...ys) * 0.97, high: Math.max(1.05, ...ys) * 1.03, show: (v) => `× ${digits(v)}` }} />
       <Legend items={[...series, same].map((s) => ({ label: s.label, colour: s.colour, dash: s.dash }))} />
     </Figure>

@@ -107,7 +107,19 @@ export function ratios(r: Result, name: (side: string) => string): Comparison[] 
       low: m.coverage ? m.low : undefined,
       high: m.coverage ? m.high : undefined,
       margin: m.margin,
+      better: m.lower_is_better ? "lower" as const : "higher" as const,
     })));
+}
+
+/** Why the whole verdict is what it is: of each pair the gates that share it. */
+export function because(r: Result, name: (side: string) => string): string[] {
+  return r.comparisons.filter((p) => p.verdict === r.verdict).flatMap((p) =>
+    (p.metrics ?? []).filter((m) => m.gate && m.verdict === p.verdict).map((m) => {
+      const what = m.effect > 0 && !m.absolute ? `${m.name} × ${digits(m.effect)}${m.coverage ? ` (${digits(m.low)} to ${digits(m.high)})` : ""}` : m.name;
+      const n = p.paired ? p.runs_b : Math.min(p.runs_a, p.runs_b);
+      const need = m.needed ? `; it takes ${m.coverage ? "about " : ""}${m.needed} ${p.paired ? "usable blocks" : "trials of each side"}, and there ${n === 1 ? "is" : "are"} ${n}` : m.reason ? `; ${m.reason}` : "";
+      return `${name(p.b)}: ${what}, ${m.verdict}${need}`;
+    }));
 }
 
 /** Everything to say about a metric beyond its figures. */

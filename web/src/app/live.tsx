@@ -112,7 +112,7 @@ function Charts({ state }: { state: LiveState }) {
   return (
     <Section id="load" title="The load now">
       <dl class="latencies">
-        {([["answers a second", rate(now.rate)], ["p50", time(now.p50)], ["p99", time(now.p99)], ["failed so far", count(p?.failed ?? 0)], ["connections", count(p?.open ?? 0)], ["generator", percent(now.generator)]] as const).map(([k, v]) => <div><dt>{k}</dt><dd>{v}</dd></div>)}
+        {([["requests/s", rate(now.rate)], ["p50", time(now.p50)], ["p99", time(now.p99)], ["failed so far", count(p?.failed ?? 0)], ["connections", count(p?.open ?? 0)], ["generator", percent(now.generator)]] as const).map(([k, v]) => <div><dt>{k}</dt><dd>{v}</dd></div>)}
       </dl>
       <div class="grid2">
         {panels.map((panel) => (

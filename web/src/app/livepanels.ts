@@ -26,7 +26,7 @@ export function panelsOf(state: LiveState): Panel[] {
   const y = (of: (s: LiveState["seconds"][number]) => number | undefined) => state.seconds.map((s) => of(s) ?? null);
   const lines = (all: [string, (s: LiveState["seconds"][number]) => number | undefined, boolean?][]) => all.map(([label, of, dash]) => ({ label, x, y: y(of), dash }));
   return [
-    unit({ id: "rate", title: "Answers a second", unit: "rate", lines: lines([["answers", (s) => s.rate]]) }),
+    unit({ id: "rate", title: "Requests/s", unit: "rate", lines: lines([["answers", (s) => s.rate]]) }),
     unit({ id: "latency", title: "Response time", unit: "time", log: true, lines: lines([["p99", (s) => s.p99], ["p50", (s) => s.p50, true]]) }),
   ];
 }

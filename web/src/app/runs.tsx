@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, percent, plural, rate, time } from "../data/format";
+import { limitName } from "../data/limits";
 import { Badge } from "../ui/parts";
 import { get, query, segment, type List, type Row, type Subject } from "./api";
 import { Heading } from "./app";
@@ -30,7 +31,7 @@ export function RunsPage({ q }: { q: URLSearchParams }) {
     <>
       <div class="page-head">
         <Heading title="Runs" />
-        <p class="actions"><Link to="/new" class="button main">New experiment</Link> <Link to="/audit" class="button">Audit or import</Link></p>
+        <p class="actions"><Link to="/new" class="button main">New experiment</Link> <Link to="/audit" class="button">Check or import a result</Link></p>
       </div>
       <Filters filter={filter} />
       {chosen.length > 0 && <Chosen rows={chosen} again={list.again} />}
@@ -63,7 +64,7 @@ function Filters({ filter }: { filter: Filter }) {
       {choice("verdict", "Verdict", "any", ["valid", "suspect", "invalid"])}
       {choice("experiment", "Experiment", "all", experiments)}
       <Typed name="tag" label="Tag" filter={filter} />
-      {choice("kind", "Kind", "any", ["load", "wrk", "ab"])}
+      {choice("kind", "Made by", "any", ["load", "wrk", "ab"])}
       <label class="field">
         <span>Since</span>
         <input type="date" value={(filter.since ?? "").slice(0, 10)} onChange={(e) => set(filter, { since: e.currentTarget.value })} />
@@ -116,7 +117,7 @@ function Rows({ list, filter, after, busy, chosen }: { list: List; filter: Filte
   const all = list.runs.length > 0 && list.runs.every((r) => on.has(r.id));
   return (
     <>
-      <p class="hint" role="status" aria-live="polite">{plural(list.total, "run")}{busy ? ", looking again …" : ", newest first"}</p>
+      <p class="hint" role="status" aria-live="polite">{plural(list.total, "run")}{busy ? ", looking again …" : ", newest first; times are UTC. Tick runs to compare, tag or delete them."}</p>
       <div class="scroll list" role="region" aria-label="Runs" tabIndex={0}>
         <table>
           <caption class="unseen">Runs, newest first</caption>
@@ -124,10 +125,10 @@ function Rows({ list, filter, after, busy, chosen }: { list: List; filter: Filte
             <tr>
               <th scope="col"><input type="checkbox" aria-label="Choose all on this page" checked={all} onChange={(e) => list.runs.forEach((r) => choose(r, e.currentTarget.checked))} /></th>
               <th scope="col">Verdict</th><th scope="col">Run</th><th scope="col" class="number">Requests/s</th><th scope="col" class="number">p50</th>
-              <th scope="col" class="number">p99</th><th scope="col" class="number">Errors</th><th scope="col">Limited by</th><th scope="col">Started</th>
+              <th scope="col" class="number">p99</th><th scope="col" class="number">Errors</th><th scope="col">Limited by, and what is wrong</th><th scope="col">Started</th>
             </tr>
           </thead>
-          <tbody>{list.runs.map((r) => <One r={r} on={on.has(r.id)} filter={filter} />)}</tbody>
+          <tbody>{list.runs.map((r, i) => <One r={r} on={on.has(r.id)} filter={filter} first={!r.campaign || r.campaign !== list.runs[i - 1]?.campaign} />)}</tbody>
         </table>
       </div>
       <nav class="pages" aria-label="Pages of the list">
@@ -139,7 +140,7 @@ function Rows({ list, filter, after, busy, chosen }: { list: List; filter: Filte
   );
 }
 
-function One({ r, on, filter }: { r: Row; on: boolean; filter: Filter }) {
+function One({ r, on, filter, first }: { r: Row; on: boolean; filter: Filter; first: boolean }) {
   const title = titleOf(r);
   return (
     <tr class={on ? "chosen" : undefined}>
@@ -150,18 +151,30 @@ function One({ r, on, filter }: { r: Row; on: boolean; filter: Filter }) {
         {r.baseline && <span class="tag">baseline</span>}
         <span class="under">
           {r.name ? `${[r.experiment, r.variant].filter(Boolean).join(" · ")} ` : ""}
-          {r.campaign ? <><Link to={`/campaigns/${segment(r.campaign)}`}>all trials</Link>, trial {r.number} </> : r.experiment ? `${r.target} ` : ""}
+          {r.campaign ? <>trial {r.number}{first && <> of <Link to={`/campaigns/${segment(r.campaign)}`}>this experiment</Link></>} </> : r.experiment ? `${r.target} ` : ""}
           {(r.tags ?? []).map((t) => <button type="button" class="chip" onClick={() => set(filter, { tag: t })} aria-label={`Tag ${t}: show its runs`}>{t}</button>)}
           {r.notes ? <span>{plural(r.notes, "note")}</span> : null}
         </span>
       </th>
       <td class="number">{r.error ? "–" : rate(r.rate)}</td>
-      <td class="number">{time(r.p50_us)}</td>
-      <td class="number">{time(r.p99_us)}</td>
+      <td class="number">{time(r.p50_us, true)}</td>
+      <td class="number">{time(r.p99_us, true)}</td>
       <td class="number">{percent(r.errors)}</td>
-      <td class="why">{r.error || r.bottleneck?.replaceAll("-", " ") || "not identified"}</td>
-      <td class="when"><time dateTime={r.started} title={r.started}>{moment(r.started)}</time></td>
+      <td class="why"><Why r={r} /></td>
+      <td class="when"><time dateTime={r.started} title={r.started}>{moment(r.started)}<span class="seconds">{r.started.slice(16, 19)}</span></time></td>
     </tr>
+  );
+}
+
+/** What limited it; of a run that cannot be used as it is, why. */
+function Why({ r }: { r: Row }) {
+  if (r.error) return <>{r.error}</>;
+  const limit = r.verdict === "invalid" && (!r.bottleneck || r.bottleneck === "not-identified") ? "" : limitName(r.bottleneck);
+  return (
+    <>
+      {limit && <span>{limit}</span>}
+      {r.reason && <span class="under">{r.verdict}: {r.reason}</span>}
+    </>
   );
 }
 

@@ -87,7 +87,7 @@ describe("what a comparison shows", () => {
     expect(effect(m, m.effect)).toBe(want);
     expect(interval(m)).toBe(range);
   });
-  test("values in their units", () => expect([value("us", 1500), value("per second", 1500), value("ratio", 0.5), value("bytes", 2048)]).toEqual(["1.5 ms", "1,500", "50 %", "2 KiB"]));
+  test("values in their units", () => expect([value("us", 1500), value("per second", 1500), value("ratio", 0.5), value("bytes", 2048)]).toEqual(["1.5 ms", "1,500", "50%", "2 KiB"]));
   test.each([["p50", 2], ["p99.9", 1000], ["p100", undefined], ["max", undefined]])("%s", (q, want) => expect(oneIn(q)).toBe(want));
   test("only ratios are in the chart of ratios, with intervals that are some", () => {
     const r: Result = { family: 1, alpha: 0.05, verdict: "better", comparisons: [{ a: "x", b: "y", differences: null, paired: false, runs_a: 1, runs_b: 1, verdict: "better", metrics: [metric({ coverage: 0 }), metric({ absolute: true }), metric({ verdict: "small change", direction: "worse" })] }] };
@@ -101,7 +101,7 @@ describe("where a metric stands", () => {
     [h({ levels: [] }), "No run can be counted."],
     [h({}), "rate stands at 1,000 over 6 runs; no change was shown."],
     [h({ suspicion: { runs: 2, better: false, needed: 3 } }), "The last 2 runs may be worse; 3 more runs would tell."],
-    [h({ levels: [h({}).levels[0]!, { from: 6, runs: 5, median: 900, low: 890, high: 910, coverage: 0, change: -0.1, better: false }] }), "the last of 1 change was −10 %, for the worse."],
+    [h({ levels: [h({}).levels[0]!, { from: 6, runs: 5, median: 900, low: 890, high: 910, coverage: 0, change: -0.1, better: false }] }), "the last of 1 change was −10%, for the worse."],
   ])("case %#", (of, want) => expect(standing(of)).toContain(want));
 });
 

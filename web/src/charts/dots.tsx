@@ -1,6 +1,6 @@
-// Every run as a dot in the order in which they ran, with the median and its
+// Every trial as a dot in the order in which they ran, with the median and its
 // interval behind: repeats that drift or disagree are seen at once. Invalid
-// runs are crosses: listed, never counted.
+// trials are crosses: listed, never counted.
 
 import { rate } from "../data/format";
 import { ran, type Row } from "../data/model";
@@ -28,7 +28,7 @@ export function RunDots({ rows, total }: { rows: Row[]; total: number }) {
               <text x={x(t)} y={height - 24} text-anchor="middle">{rate(t)}</text>
             </g>
           ))}
-          <text x={(left + right) / 2} y={height - 5} text-anchor="middle" class="title">requests a second; in each row the first run is at the top</text>
+          <text x={(left + right) / 2} y={height - 5} text-anchor="middle" class="title">requests/s; in each row the first trial is at the top</text>
         </g>
         {rows.map((r, i) => <OneRow r={r} i={i} left={left} x={x} total={total} />)}
       </svg>
@@ -37,7 +37,7 @@ export function RunDots({ rows, total }: { rows: Row[]; total: number }) {
 }
 
 function words(rows: Row[]): string {
-  return `Requests a second of every run. ${rows.map((r) => (r.rate.n ? `${r.variant.name}: ${r.rate.n} runs, median ${rate(r.rate.median)}, from ${rate(r.rate.low)} to ${rate(r.rate.high)}.` : `${r.variant.name}: no usable run.`)).join(" ")}`;
+  return `Requests a second of every trial. ${rows.map((r) => (r.rate.n ? `${r.variant.name}: ${r.rate.n} trials, median ${rate(r.rate.median)}, from ${rate(r.rate.low)} to ${rate(r.rate.high)}.` : `${r.variant.name}: no usable trial.`)).join(" ")}`;
 }
 
 function OneRow({ r, i, left, x, total }: { r: Row; i: number; left: number; x: (v: number) => number; total: number }) {

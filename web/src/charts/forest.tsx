@@ -17,8 +17,8 @@ export const verdictTone = (c: Comparison): "good" | "bad" | "plain" => {
 export function Forest({ all: given }: { all: Comparison[] }) {
   const all = given.filter((c) => c.ratio > 0 && Number.isFinite(c.ratio));
   const { ref, width } = useWidth();
-  const left = Math.min(250, width * 0.36);
-  const right = width - 20;
+  const left = Math.min(Math.max(...all.map((c) => label(c).length), 0) * 6.4 + 18, width * 0.42);
+  const right = width - 64;
   const height = all.length * ROW + 44;
   const ends = all.flatMap((c) => [c.ratio, c.low ?? c.ratio, c.high ?? c.ratio, 1 + (c.margin ?? 0), 1 / (1 + (c.margin ?? 0))]).filter((v) => v > 0);
   const logs = ends.map(Math.log);
@@ -41,16 +41,25 @@ export function Forest({ all: given }: { all: Comparison[] }) {
         </g>
         {all.map((c, i) => (
           <g class={`tone ${verdictTone(c)}`}>
-            <text x={left - 10} y={i * ROW + 20} text-anchor="end" class="label">{`${c.variant} · ${c.metric}`}</text>
+            <text x={left - 10} y={i * ROW + 20} text-anchor="end" class="label">{short(label(c), left)}<title>{label(c)}</title></text>
             {c.margin && <rect x={x(1 / (1 + c.margin))} y={i * ROW + 4} width={x(1 + c.margin) - x(1 / (1 + c.margin))} height={ROW - 8} class="same" />}
             {c.low && c.high && <path d={`M${x(c.low)} ${i * ROW + 15}H${x(c.high)}`} stroke="currentColor" stroke-width="3" />}
             <circle cx={x(c.ratio)} cy={i * ROW + 15} r="5" fill="currentColor" />
+            <text x={x(Math.max(c.ratio, c.high ?? 0)) + 9} y={i * ROW + 19} class="point">×{digits(c.ratio)}</text>
           </g>
         ))}
       </svg>
     </div>
   );
 }
+
+/** Which row it is, and which way is better. */
+const label = (c: Comparison): string => `${c.variant} · ${c.metric}${c.better ? ` (${c.better} is better)` : ""}`;
+
+const short = (text: string, left: number): string => {
+  const most = Math.floor((left - 14) / 6.2);
+  return text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text;
+};
 
 /** Round ratios on both sides of 1. */
 function ticksFor(low: number, high: number, many: number): number[] {

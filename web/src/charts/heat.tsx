@@ -88,7 +88,7 @@ function Key({ most }: { most: number }) {
     <p class="key">
       <span>1</span>
       <span class="ramp" aria-hidden="true" />
-      <span>{count(Math.round(most))} requests a second in a cell, logarithmic</span>
+      <span>{count(Math.round(most))} requests/s in a cell, logarithmic</span>
     </p>
   );
 }

@@ -14,6 +14,9 @@ export function digits(v: number, n = 3): string {
   return trim(v.toFixed(Math.min(places, 12)));
 }
 
+/** Three digits, also where they are zeros; below 1,000. */
+const three = (v: number): string => v.toFixed(Math.max(0, Math.min(2, 2 - Math.floor(Math.log10(Math.abs(v))))));
+
 export const count = (v: number | undefined): string =>
   v === undefined || !Number.isFinite(v) ? "–" : grouped.format(v);
 
@@ -21,13 +24,14 @@ export const count = (v: number | undefined): string =>
 export const rate = (v: number): string => digits(v, 4);
 
 /** Microseconds for people. */
-export function time(us: number | undefined | null): string {
+export function time(us: number | undefined | null, column = false): string {
+  const figure = column ? three : digits; // in a column 1.10 stands below 1.47
   if (us === undefined || us === null || !Number.isFinite(us)) return "–";
   const abs = Math.abs(us);
   if (abs === 0) return "0";
-  if (abs < 1) return `${digits(us * 1000)} ns`;
-  if (abs < 999.5) return `${digits(us)} µs`;
-  if (abs < 999.5e3) return `${digits(us / 1e3)} ms`;
+  if (abs < 1) return `${figure(us * 1000)} ns`;
+  if (abs < 999.5) return `${figure(us)} µs`;
+  if (abs < 999.5e3) return `${figure(us / 1e3)} ms`;
   if (abs < 120e6) return `${digits(us / 1e6)} s`;
   if (abs < 7200e6) return `${digits(us / 60e6)} min`;
   return `${digits(us / 3600e6)} h`;
@@ -46,7 +50,7 @@ export function size(bytes: number | undefined | null): string {
 }
 
 export const percent = (v: number | undefined | null): string =>
-  v === undefined || v === null || !Number.isFinite(v) ? "–" : `${digits(v * 100)} %`;
+  v === undefined || v === null || !Number.isFinite(v) ? "–" : `${digits(v * 100)}%`;
 
 /** Rounds to the second significant digit of the half-width: digits that the
  * interval does not support are not shown. */

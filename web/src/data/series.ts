@@ -53,7 +53,7 @@ export function loadPanels(r: Run): Panel[] {
     { label: "p50", x, y: of((i) => positive(i.response?.p50_us)) },
   ];
   return [
-    { id: "rate", title: "Requests a second", unit: "rate", lines: rates, group: "load" },
+    { id: "rate", title: "Requests/s", unit: "rate", lines: rates, group: "load" },
     { id: "latency", title: "Response time, each second", unit: "time", log: true, lines: latency, group: "load" },
     { id: "flight", title: "Requests in flight", unit: "count", lines: [{ label: "in flight", x, y: of((i) => i.in_flight) }], group: "load" },
     {
@@ -244,7 +244,7 @@ export interface Worst {
 export function worst(r: Run, show: (us: number) => string): Worst[] {
   if (r.worst?.length) {
     return r.worst.slice(0, 5).map((m) => {
-      const text = [m.p99_us ? `p99 ${show(m.p99_us)}` : "", m.few ? `only ${rate(m.rate ?? 0)} answers a second` : ""];
+      const text = [m.p99_us ? `p99 ${show(m.p99_us)}` : "", m.few ? `only ${rate(m.rate ?? 0)} requests/s` : ""];
       return { x: seconds(m.start_us + m.length_us / 2), text: text.filter(Boolean).join(", "), with: m.with ?? [] };
     });
   }

@@ -7,6 +7,7 @@ describe("numbers for people", () => {
   test.each([
     [0, "0"], [0.28, "280 ns"], [38.015, "38 µs"], [999.6, "1 ms"], [3387.391, "3.39 ms"], [703_947, "704 ms"], [12_000_000, "12 s"], [3_600_000_000, "60 min"],
   ])("%d µs", (us, want) => expect(time(us)).toBe(want));
+  test("in a column zeros stay", () => expect([time(1100, true), time(1470, true), time(471, true), time(86_400, true)]).toEqual(["1.10 ms", "1.47 ms", "471 µs", "86.4 ms"]));
   test("digits by the interval", () => {
     expect([by(12_287.43, 250), by(12_287.43, 12), by(1.23456, 0.012), by(42.1234, 0)]).toEqual(["12,290", "12,287", "1.235", "42.12"]);
   });
@@ -14,7 +15,7 @@ describe("numbers for people", () => {
     expect([time(undefined), size(NaN), digits(Infinity)]).toEqual(["–", "–", "–"]);
   });
   test("evidence by the unit in its name", () => {
-    expect([figure("answer_time_us", 3690), figure("peak_busy", 0.136), figure("connections", 64), figure("memory_bytes", 1 << 20)]).toEqual(["3.69 ms", "13.6 %", "64", "1 MiB"]);
+    expect([figure("answer_time_us", 3690), figure("peak_busy", 0.136), figure("connections", 64), figure("memory_bytes", 1 << 20)]).toEqual(["3.69 ms", "13.6%", "64", "1 MiB"]);
   });
 });
 

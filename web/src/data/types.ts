@@ -307,7 +307,12 @@ export interface Comparison {
   p?: number;
   test?: string;
   pairs?: number;
-  more_repeats?: number;
+  /** The ratio of each pair, in the order of the blocks. */
+  ratios?: number[];
+  trials_a?: number;
+  trials_b?: number;
+  /** About how many pairs, or trials of each side, would tell in all. */
+  needed?: number;
   note?: string;
 }
 

@@ -74,7 +74,7 @@ export function Data({ shown }: { shown: Shown }) {
     <Section id="data" title="The data" lead={shown.doc.served ? "What is kept of it." : "This page holds all it shows, and asks nothing of any server."}>
       <p>
         <button type="button" onClick={() => save(`${name}.json`, "application/json", text)}>Save the data as JSON</button>{" "}
-        <span class="hint">{size(text.length)}, {count(shown.trials.length)} {shown.trials.length === 1 ? "run" : "runs"}; every chart has its own CSV under “The numbers”.</span>
+        <span class="hint">{size(text.length)}, {count(shown.trials.length)} {shown.trials.length === 1 ? "trial" : "trials"}; every chart has its own CSV under “The numbers”.</span>
       </p>
       {left.length > 0 && (
         <div class="hint">

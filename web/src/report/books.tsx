@@ -86,7 +86,7 @@ export function Runs({ shown, choose, chosen }: { shown: Shown; choose: (t: Tria
   ]);
   const table = <Table caption="All trials, in the order in which they ran" columns={[number("trial"), number("block"), "variant", number("requests/s"), number("p50"), number("p99"), number("errors"), "verdict", "limited by, or why there is no result"]} rows={rows} />;
   return (
-    <Section id="runs" title="Every run" lead="Also those that failed or cannot be used. Choose one to see it in the sections above and below.">
+    <Section id="runs" title="Every trial" lead="Also those that failed or cannot be used. Choose one to see it in the sections above and below.">
       {rows.length > 40 ? <details><summary>{count(rows.length)} trials</summary>{table}</details> : table}
     </Section>
   );

@@ -1,14 +1,14 @@
 // What the rules found, gravest first, each with its figures, the limits that
 // were applied, and what to do.
 
+import { causes, seenIn, type Cause } from "../data/answer";
 import { figure } from "../data/format";
 import type { Shown } from "../data/model";
 import type { Finding } from "../data/types";
 import { Badge, Section } from "../ui/parts";
-import { reasons } from "./answer";
 
 export function Findings({ shown }: { shown: Shown }) {
-  const all = reasons(shown.trials, shown.experiment?.findings ?? []);
+  const all = causes(shown.trials, shown.experiment?.findings ?? []);
   const open = all.filter((r) => r.finding.severity !== "info");
   const info = all.filter((r) => r.finding.severity === "info");
   const notRun = [...new Set(shown.trials.flatMap((t) => t.validity?.not_run ?? []))];
@@ -38,7 +38,7 @@ function Listed({ title, items }: { title: string; items: string[] }) {
   );
 }
 
-function One({ r, shown }: { r: { finding: Finding; trials: number[] }; shown: Shown }) {
+function One({ r, shown }: { r: Cause; shown: Shown }) {
   const f = r.finding;
   return (
     <li>
@@ -48,14 +48,14 @@ function One({ r, shown }: { r: { finding: Finding; trials: number[] }; shown: S
         <Rule f={f} docs={shown.doc.docs} />
         {f.where ? ` · about ${f.where}` : ""}
         {f.confidence ? ` · ${f.confidence}` : ""}
-        {shown.trials.length > 1 && r.trials.length > 0 ? ` · ${inTrials(r.trials)}` : ""}
+        {shown.trials.length > 1 && r.trials.length > 0 ? ` · ${inTrials(shown, r)}` : ""}
       </p>
       <Evidence f={f} />
     </li>
   );
 }
 
-const inTrials = (n: number[]) => (n.length === 1 ? `trial ${n[0]}` : `${n.length} trials (${n.slice(0, 12).join(", ")}${n.length > 12 ? ", …" : ""}); the figures are of trial ${n[0]}`);
+const inTrials = (shown: Shown, r: Cause) => `${seenIn(shown, r.trials)}${r.trials.length > 1 ? `; the figures are of trial ${r.of}, the worst` : ""}`;
 
 /** The name of the rule, as a link where the page knows where the docs are. */
 function Rule({ f, docs }: { f: Finding; docs?: string }) {

@@ -137,7 +137,7 @@ function CurveFigure({ curves, hidden }: { curves: Curve[]; hidden: number }) {
   }));
   const ticks = [1, 2, 4, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7].filter((t) => t <= most * 1.01);
   const many = curves.some((c) => c.runs > 1);
-  const note = `${many ? "Line: the median over the runs of each variant; band: its interval, or the range below six runs. " : ""}The curve ends where fewer than ten requests lie beyond.${hidden > 0 ? ` ${hidden} more variants are in the table of variants.` : ""}`;
+  const note = `${many ? "Line: the median over the trials of each variant; band: its interval, or the range below six trials. " : ""}The curve ends where fewer than ten requests lie beyond.${hidden > 0 ? ` ${hidden} more variants are in the table of variants.` : ""}`;
   return (
     <Figure title="Response time by percentile" note={note} behind={() => behind(curves)}>
       <XY label={describe(curves)} series={series} x={{ title: "percentile, each tenfold step to the right is one in ten of the rest", log: true, ticks, show: quantileName, low: 1, high: most }} y={{ title: "response time", log: true, show: time }} />

@@ -6,7 +6,7 @@ import { parts, planOf, ran, type Part, type Shown } from "../data/model";
 import { median } from "../data/stats";
 import type { Trial } from "../data/types";
 import { Section, Table } from "../ui/parts";
-import { Limiter } from "./answer";
+import { Limiter } from "./limit";
 
 export function Machine({ shown, trial, name }: { shown: Shown; trial: Trial; name: string }) {
   const plan = planOf(shown, trial);
@@ -53,5 +53,5 @@ function Costs({ shown }: { shown: Shown }) {
     };
     return [r.variant.name, ...names.map(cell)];
   });
-  return <Table caption="CPU per request, median over the runs" columns={["variant", ...names.map((title) => ({ title, number: true }))]} rows={rows} />;
+  return <Table caption="CPU per request, median over the trials" columns={["variant", ...names.map((title) => ({ title, number: true }))]} rows={rows} />;
 }

@@ -14,6 +14,7 @@ import { Machine } from "./machine";
 import { Fairness, Surroundings } from "./surroundings";
 import { Timeline } from "./timeline";
 import { Variants } from "./variants";
+import { Glossary } from "./words";
 
 export function Report({ doc }: { doc: PageDocument }) {
   const shown = useMemo(() => derive(doc), [doc]);
@@ -92,6 +93,7 @@ function Rest({ shown, trial, setTrial, choose, name }: RestOf) {
       {trial && <Surroundings shown={shown} trial={trial} />}
       <Advice shown={shown} />
       {shown.trials[0] && <Again shown={shown} trial={trial ?? shown.trials[0]} />}
+      <Glossary />
       <Data shown={shown} />
     </>
   );
@@ -103,12 +105,13 @@ export function SectionLinks({ shown }: { shown: Shown }) {
   const links: [string, string, boolean][] = [
     ["variants", "Variants", shown.experiment !== undefined],
     ["findings", "Findings", true],
-    ["parts", "Parts", detail],
+    ["parts", "Services", detail],
     ["latency", "Response times", detail],
     ["time", "Over time", detail],
-    ["runs", "Runs", shown.experiment !== undefined],
+    ["runs", "Trials", shown.experiment !== undefined],
     ["machines", "Machines", detail],
-    ["again", "Repeat", true],
+    ["again", "Repeat it", true],
+    ["words", "Words", true],
     ["data", "Data", true],
   ];
   return (

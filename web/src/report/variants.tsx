@@ -10,17 +10,17 @@ import { efficiency, karpFlatt, usl, type Spread } from "../data/stats";
 import type { Fit } from "../data/types";
 import { Badge, Figure, Legend, Section, Table } from "../ui/parts";
 import { seriesColour } from "../ui/theme";
-import { half } from "./answer";
+import { half } from "./headline";
 
 export function Variants({ shown }: { shown: Shown }) {
   const usable = shown.rows.filter((r) => r.rate.n > 0);
   const few = usable.some((r) => r.rate.n < 6);
   return (
-    <Section id="variants" title="The variants" lead="Medians over the runs of each variant. Invalid runs are listed and counted in no number.">
+    <Section id="variants" title="The variants" lead="Medians over the trials of each variant. Invalid trials are listed and counted in no number.">
       <Overview shown={shown} />
-      {few && <p class="hint">In parentheses: the range, since fewer than six runs give no 95 % interval.</p>}
+      {few && <p class="hint">In parentheses: the range, since fewer than six trials give no 95 % interval.</p>}
       {usable.length > 0 && (
-        <Figure title="Every run" note="Filled: valid. Hollow: suspect. Cross: invalid. The band is the interval of the median, or the range below six runs." behind={() => everyRun(shown)}>
+        <Figure title="Every trial" note="Filled: valid. Hollow: suspect. Cross: invalid. The band is the interval of the median, or the range below six trials." behind={() => everyRun(shown)}>
           <RunDots rows={shown.rows} total={shown.trials.length} />
         </Figure>
       )}
@@ -33,7 +33,7 @@ export function Variants({ shown }: { shown: Shown }) {
 }
 
 const interval = (s: Spread, show: (v: number, half: number) => string): string => {
-  if (s.n < 2) return s.n ? "one run" : "–";
+  if (s.n < 2) return s.n ? "one trial" : "–";
   const text = `${show(s.low, half(s))}–${show(s.high, half(s))}`;
   return s.coverage ? text : `(${text})`;
 };
@@ -53,7 +53,7 @@ function Overview({ shown }: { shown: Shown }) {
     <Badge of={r.verdict} />,
   ]);
   const number = (title: string) => ({ title, number: true });
-  return <Table caption="Variants" columns={["variant", number("requests/s"), number("interval"), number("× baseline"), number("p50"), number("p99"), number("p99 interval"), number("errors"), number("runs used"), "verdict"]} rows={rows} />;
+  return <Table caption="Variants" columns={["variant", number("requests/s"), number("interval"), number("× baseline"), number("p50"), number("p99"), number("p99 interval"), number("errors"), number("trials used"), "verdict"]} rows={rows} />;
 }
 
 function everyRun(shown: Shown) {
@@ -73,7 +73,7 @@ function Compared({ shown }: { shown: Shown }) {
     c.margin ? `± ${percent(c.margin)}` : "–",
     c.p === undefined ? "–" : digits(c.p),
     c.pairs ? count(c.pairs) : "–",
-    [c.more_repeats ? `${count(c.more_repeats)} more repeats would tell` : "", c.note ?? ""].filter(Boolean).join("; "),
+    [c.needed ? `about ${count(c.needed)} ${c.pairs ? "blocks" : "trials of each side"} in all would tell` : "", c.note ?? ""].filter(Boolean).join("; "),
   ]);
   const number = (title: string) => ({ title, number: true });
   return (
@@ -101,8 +101,8 @@ function Tradeoff({ shown }: { shown: Shown }) {
   ];
   const words = ordered.map((r) => `${r.variant.name}: ${rate(r.rate.median)} a second at p50 ${time(r.p50.median)} and p99 ${time(r.p99.median)}.`).join(" ");
   return (
-    <Figure title="Throughput and response time" note={`${axis ? `Beside each point: ${axis.name}. ` : ""}Hollow: suspect. Bars: interval, or range below six runs.`} behind={() => ({ head: ["variant", "requests_per_second", "p50_us", "p99_us"], rows: ordered.map((r) => [r.variant.name, r.rate.median, r.p50.median, r.p99.median]) })}>
-      <XY label={`Throughput and response time. ${words}`} series={series} x={{ title: "requests a second", show: rate }} y={{ title: "response time", log: true, show: time }} />
+    <Figure title="Throughput and response time" note={`${axis ? `Beside each point: ${axis.name}. ` : ""}Hollow: suspect. Bars: interval, or range below six trials.`} behind={() => ({ head: ["variant", "requests_per_second", "p50_us", "p99_us"], rows: ordered.map((r) => [r.variant.name, r.rate.median, r.p50.median, r.p99.median]) })}>
+      <XY label={`Throughput and response time. ${words}`} series={series} x={{ title: "requests/s", show: rate }} y={{ title: "response time", log: true, show: time }} />
       <Legend items={series.map((s) => ({ label: s.label, colour: s.colour, dash: s.dash && line, shape: line ? "line" : "dot" }))} />
     </Figure>
   );
@@ -131,7 +131,7 @@ function Scaling({ shown, axis }: { shown: Shown; axis: Axis }) {
   return (
     <>
       <Figure title={`Scaling with ${axis.name}`} note={notes.join(" ") || "Dashed: what perfect scaling from the smallest value would give."} behind={() => ({ head: [axis.name, "group", "requests_per_second", "low", "high"], rows: groups.flatMap(([name, rows]) => rows.map((r) => [valueOf(r, axis), name, r.rate.median, r.rate.low, r.rate.high])) })}>
-        <XY label={`Scaling with ${axis.name}. ${words}`} series={series} x={{ title: axis.name, show: (v) => digits(v), ticks: axis.values.map((v) => toNumber(v)!), high: Math.max(...axis.values.map((v) => toNumber(v)!)) * 1.08 }} y={{ title: "requests a second", show: rate }} />
+        <XY label={`Scaling with ${axis.name}. ${words}`} series={series} x={{ title: axis.name, show: (v) => digits(v), ticks: axis.values.map((v) => toNumber(v)!), high: Math.max(...axis.values.map((v) => toNumber(v)!)) * 1.08 }} y={{ title: "requests/s", show: rate }} />
         <Legend items={series.map((s) => ({ label: s.label, colour: s.colour, dash: s.dash }))} />
       </Figure>
       <Efficiency groups={groups} axis={axis} />
@@ -178,5 +178,5 @@ function SideBySide({ shown }: { shown: Shown }) {
   });
   if (rows.length === 0) return null;
   const number = (title: string) => ({ title, number: true });
-  return <Table caption="Loads side by side, in the typical run of each variant" columns={["variant", "load", number("requests/s"), number("p50"), number("p99")]} rows={rows} />;
+  return <Table caption="Loads side by side, in the typical trial of each variant" columns={["variant", "load", number("requests/s"), number("p50"), number("p99")]} rows={rows} />;
 }

@@ -43,7 +43,7 @@ export function ThemeButton() {
         <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5" />
         <path d="M8 1.5a6.5 6.5 0 0 1 0 13z" fill="currentColor" />
       </svg>
-      {other === "dark" ? "Dark" : "Light"}
+      <span class="wide-only">{other === "dark" ? "Dark" : "Light"}</span>
     </button>
   );
 }
