@@ -382,7 +382,7 @@ func effectText(m *compare.Metric) string {
 		text += ": " + m.Reason
 	}
 	if m.Needed > 0 {
-		text += fmt.Sprintf("; about %d runs of each would tell", m.Needed)
+		text += fmt.Sprintf("; about %d trials of each would tell", m.Needed)
 	}
 	return text
 }

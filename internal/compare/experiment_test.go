@@ -198,8 +198,8 @@ func TestOpenAgainstClosed(t *testing.T) {
 }
 
 func TestFewRunsCannotTell(t *testing.T) {
-	for blocks, want := range map[int]string{3: "3 pairs cannot reach a level of 2.5 %; it takes 7",
-		6: "6 pairs cannot reach a level of 2.5 %; it takes 7", 1: "1 pair cannot reach a level of 2.5 %; it takes 7"} {
+	for blocks, want := range map[int]string{3: "too few for a verdict: 3 pairs, and it takes 7 (level 2.5%)",
+		6: "too few for a verdict: 6 pairs, and it takes 7 (level 2.5%)", 1: "too few for a verdict: 1 pair, and it takes 7 (level 2.5%)"} {
 		m := metric(t, compared(t, varied(blocks, 6, 1.5), compare.Options{}), "cpu.app")
 		if m.Verdict != compare.CannotTell || m.Reason != want || m.Needed != 7 || m.Coverage != 0 || m.Test != "" {
 			t.Errorf("%d blocks: got %s (%s), %d needed, coverage %v; want %q", blocks, m.Verdict, m.Reason, m.Needed, m.Coverage, want)

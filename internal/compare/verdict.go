@@ -151,7 +151,7 @@ func (q Quantity) Judge(a, b []float64, s Setting) Metric {
 	n := min(len(a), len(b))
 	if least := s.least(); n < least || e.K == 0 {
 		m.Coverage, m.Needed = 0, max(least, n+1)
-		m.Reason = fmt.Sprintf("%d %s cannot reach a level of %.3g %%; it takes %d", n, s.units(n), 100*s.Alpha, m.Needed)
+		m.Reason = fmt.Sprintf("too few for a verdict: %d %s, and it takes %d (level %.3g%%)", n, s.units(n), m.Needed, 100*s.Alpha)
 		return m
 	}
 	m.test(a, b, s)

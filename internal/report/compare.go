@@ -93,8 +93,8 @@ func (p *printer) metric(m compare.Metric, said map[string]bool) {
 	p.line("  %-18s %12s %12s %9s %21s %8s  %s", short(name, 18), inUnit(m.A.Median, m.Unit), inUnit(m.B.Median, m.Unit),
 		change(m, m.Effect), between, probability, p.style.paint(comparedColour[m.Verdict], verdict))
 	why := m.Reason
-	if m.Needed > 0 {
-		why = strings.TrimPrefix(why+fmt.Sprintf("; about %d runs of each would tell", m.Needed), "; ")
+	if m.Needed > 0 && m.Coverage > 0 { // without an interval the reason says it
+		why = strings.TrimPrefix(why+fmt.Sprintf("; about %d trials of each would tell", m.Needed), "; ")
 	}
 	for _, text := range append([]string{why}, m.Missing...) {
 		if text == "" || said[text] {

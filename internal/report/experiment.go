@@ -106,7 +106,7 @@ func (p *printer) limits(e *result.Experiment) {
 		if !head {
 			head = true
 			p.line("")
-			p.line("%s", p.style.paint(bold, "  why not double?"))
+			p.line("%s", p.style.paint(bold, "  what limits it (why not double?)"))
 		}
 		often := ""
 		if len(trials) > 1 {

@@ -22,6 +22,7 @@ func (m *markdown) experiment(e *result.Experiment) {
 		trials := counting(e.Of(name))
 		if i := slices.IndexFunc(trials, func(t result.Trial) bool { return t.Bottleneck != nil }); i >= 0 {
 			m.line("\n### %s: %s", esc(name), m.number(trials))
+			m.dropped(e.Of(name))
 			m.limiter(trials[i].Bottleneck)
 		}
 	}
@@ -142,10 +143,55 @@ func (m *markdown) answer() {
 		one := &c.Comparisons[i]
 		for _, x := range one.Metrics {
 			if x.Gate {
-				m.line("\n**%s:** %s %s (%s) – %s", esc(one.B), esc(x.Name), change(x, x.Effect), between(x), m.compared(x.Verdict))
+				m.line("\n**%s:** %s %s (%s) – %s%s", esc(one.B), esc(x.Name), change(x, x.Effect), between(x), m.compared(x.Verdict), m.undecided(x))
 			}
 		}
 	}
+}
+
+// undecided is how many trials a verdict takes, where these gave none.
+func (m *markdown) undecided(x compare.Metric) string {
+	if x.Verdict != compare.CannotTell || x.Needed == 0 {
+		return ""
+	}
+	has := min(len(x.A.Values), len(x.B.Values))
+	if x.Coverage > 0 {
+		return " (" + m.say(phMoreWouldTell, x.Needed, has) + ")"
+	}
+	return " (" + m.say(phTooFew, x.Needed, has) + ")"
+}
+
+// droppedMost bounds the trials that are named with their reasons.
+const droppedMost = 5
+
+// dropped names the trials of a variant that its number leaves out, each with
+// its reason; its rate stands only in the list of all trials.
+func (m *markdown) dropped(all []result.Trial) {
+	var parts []string
+	for _, t := range all {
+		switch {
+		case t.Error != "":
+			parts = append(parts, fmt.Sprintf("%s %d (%s)", m.say(phTrial), t.Number, esc(t.Error)))
+		case t.Validity.Verdict == result.Invalid:
+			parts = append(parts, fmt.Sprintf("%s %d (%s)", m.say(phTrial), t.Number, esc(gravestMessage(t))))
+		}
+	}
+	if n := len(parts) - droppedMost; n > 0 {
+		parts = append(parts[:droppedMost], fmt.Sprintf("+%d", n))
+	}
+	if len(parts) > 0 {
+		m.line("\n%s", m.say(phDropped, strings.Join(parts, ", ")))
+	}
+}
+
+// gravestMessage is why a trial is invalid.
+func gravestMessage(t result.Trial) string {
+	for _, f := range t.Validity.Findings {
+		if f.Severity == result.InvalidLevel {
+			return f.Message
+		}
+	}
+	return string(t.Validity.Verdict)
 }
 
 func between(x compare.Metric) string {

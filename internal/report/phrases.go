@@ -44,6 +44,9 @@ const (
 	phInvalid
 	phNoResult
 	phWhyNotDouble
+	phDropped
+	phTooFew
+	phMoreWouldTell
 	phNoLimit
 	phExonerated
 	phConditions
@@ -165,7 +168,10 @@ var englishPhrases = [phraseCount]string{
 	phSuspect:         "usable with care, for the reasons under Findings",
 	phInvalid:         "do not use this number; the reasons are under Findings",
 	phNoResult:        "no result",
-	phWhyNotDouble:    "Why not double?",
+	phWhyNotDouble:    "What limits it (why not double?)",
+	phDropped:         "Left out of this number: %[1]s.",
+	phTooFew:          "too few trials: it takes %[1]d of each variant, and there are %[2]d",
+	phMoreWouldTell:   "about %[1]d trials of each variant would tell, and there are %[2]d",
 	phNoLimit:         "What limited the rate was not identified.",
 	phExonerated:      "Looked at, and not the limit: %[1]s.",
 	phConditions:      "Conditions",

@@ -122,6 +122,8 @@ func (p *picture) times() []string {
 			label = p.span(high)
 		case row == 0:
 			label = p.span(low)
+		case p.h >= 5 && row == p.h/2: // of a logarithmic scale one looks for the middle
+			label = p.span(low * math.Pow(high/low, (float64(row)+0.5)/float64(p.h)))
 		}
 		all = append(all, p.labelled(label, p.drawn(c, row, warm)))
 	}
@@ -157,7 +159,7 @@ func (p *picture) bounds() (low, high float64) {
 	if math.IsInf(low, 1) || !(high > 0) || math.IsInf(high, 1) {
 		return 1, 10
 	}
-	return around(low, max(high, 10*low))
+	return around(low, max(1.25*high, 10*low)) // with room above the tail
 }
 
 // ceiling is a round number not below v, so that the scale of rates rarely

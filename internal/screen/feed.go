@@ -65,7 +65,8 @@ type row struct {
 	verdict             result.Verdict
 	rate, p50, p99, top float64
 	failed              int64
-	failures, limit     string
+	failures            string
+	limit, limitLong    string // in a few words, and how it showed
 }
 
 // told is a finding with the trial it fired in.
@@ -120,7 +121,7 @@ func (f *feed) finished(t result.Trial) {
 		r.p50, r.p99, r.top = float64(v[0])/1e3, float64(v[1])/1e3, float64(h.Max())/1e3
 	}
 	if t.Bottleneck != nil {
-		r.limit = t.Bottleneck.Message
+		r.limit, r.limitLong = t.Bottleneck.Short(), t.Bottleneck.Message
 	}
 	push(f.rows, r)
 }

@@ -51,7 +51,28 @@ func (t *theme) loadHead(s *state, l plan.Load, w int) string {
 	}
 	name := t.left("LOAD", 6)
 	about := t.clean(describe(l))
+	if s.trial != nil {
+		about = t.clean(strings.Join(append(asked(l), about), ", "))
+	}
 	return t.title.Render(name) + t.dim.Render(t.left(about, max(w-width(name)-width(stage)-1, 0))) + " " + style.Render(stage)
+}
+
+// asked names what is requested: "GET gateway/"; of several the first.
+func asked(l plan.Load) []string {
+	if len(l.Requests) == 0 {
+		return nil
+	}
+	q := l.Requests[0]
+	where := q.URL
+	if q.Service != "" {
+		_, rest, _ := strings.Cut(q.URL, "://")
+		_, path, _ := strings.Cut(rest, "/")
+		where = q.Service + "/" + path
+	}
+	if n := len(l.Requests) - 1; n > 0 {
+		where += fmt.Sprintf(" and %d more", n)
+	}
+	return []string{strings.TrimSpace(q.Method + " " + where)}
 }
 
 // describe is the load model in a line.
@@ -64,15 +85,15 @@ func describe(l plan.Load) string {
 		parts = append(parts, string(l.Model)+" model")
 	}
 	if l.Connections > 0 {
-		parts = append(parts, unit.FormatCount(int64(l.Connections))+" connections")
+		parts = append(parts, plural(l.Connections, "connection"))
 	}
 	if l.Threads > 0 {
-		parts = append(parts, unit.FormatCount(int64(l.Threads))+" threads")
+		parts = append(parts, plural(l.Threads, "thread"))
 	}
 	if l.Duration > 0 {
 		parts = append(parts, "for "+unit.FormatDuration(l.Duration))
 	} else if l.Count > 0 {
-		parts = append(parts, unit.FormatCount(l.Count)+" requests")
+		parts = append(parts, plural(int(l.Count), "request"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -98,7 +119,7 @@ func (t *theme) figures(s *state) []field {
 	} else if known {
 		failed = 0
 	}
-	return []field{{"rate", say(t.bold, si(p.rate)+"/s")}, {"p50", say(t.middle, t.span(p.p50))}, {"p99", say(t.tail, t.span(p.p99))},
+	return []field{{"requests", say(t.bold, si(p.rate)+"/s")}, {"p50", say(t.middle, t.span(p.p50))}, {"p99", say(t.tail, t.span(p.p99))},
 		{"max", say(t.plain, t.span(p.most))}, {"in flight", say(t.plain, whole(p.flight))}, {"open", say(t.plain, whole(int64(p.open)))},
 		{"errors", say(alarm(p.fail > 0), whole(p.fail))}, {"failed", say(alarm(p.fail > 0), share(failed))},
 		{"lag p99", say(t.plain, t.span(p.lag))}, {"received", say(t.plain, si(p.received)+"B/s")},
@@ -156,8 +177,8 @@ func (t *theme) charts(s *state, w, h int) []string {
 		q.w, q.h = w-labelWidth-1, h
 		return &q
 	}
-	rate := fmt.Sprintf("%sanswers/s", spaces(labelWidth+1))
-	times := fmt.Sprintf("%sresponse time, p99 above p50", spaces(labelWidth+1))
+	rate := fmt.Sprintf("%srequests/s", spaces(labelWidth+1))
+	times := fmt.Sprintf("%sresponse time (log), p99 over p50", spaces(labelWidth+1))
 	titled := func(title string, w, h int, draw func(*picture) []string) []string {
 		if h < 6 { // no room for a title
 			return draw(plot(w, max(h-1, 1)))

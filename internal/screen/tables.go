@@ -18,11 +18,11 @@ func (t *theme) processors(o *result.Observed) cell {
 
 // hosts is a row for each machine.
 func (t *theme) hosts(s *state) table {
-	legend := fmt.Sprintf("%s user %s sys %s sirq %s steal", t.full, t.part, t.some, t.thin)
-	short := fmt.Sprintf("%sus %ssy %ssi %sst", t.full, t.part, t.some, t.thin)
+	legend := fmt.Sprintf("%s user %s sys %s irq %s steal", t.full, t.part, t.some, t.thin)
+	short := fmt.Sprintf("%sus %ssy %sir %sst", t.full, t.part, t.some, t.thin)
 	all := table{columns: []column{{title: "HOSTS", width: 10, grow: 1, most: 24}, {title: legend, short: short, width: 14, grow: 3},
 		{title: "CORES", width: 9, right: true}, {title: "MEMORY", width: 13, right: true}, {title: "RUN", width: 4, right: true},
-		{title: "IN/s", width: 6, right: true}, {title: "OUT/s", width: 6, right: true}, {title: "RTX/s", width: 5, right: true},
+		{title: "IN B/s", width: 6, right: true}, {title: "OUT B/s", short: "OUTB/s", width: 6, right: true}, {title: "RTX/s", width: 5, right: true},
 		{title: "STEAL", width: 5, right: true, from: 140}, {title: "MAXCORE", width: 7, right: true, from: 110},
 		{title: "IOWAIT", width: 6, right: true, from: 140}}}
 	for _, o := range s.of(result.OfHost) {
@@ -160,7 +160,7 @@ func (t *theme) servers(s *state) table {
 
 // links is a row for each network interface.
 func (t *theme) links(s *state) table {
-	all := table{columns: []column{{title: "NETWORK", width: 14, grow: 1, most: 36}, {title: "IN/s", width: 6, right: true}, {title: "OUT/s", width: 6, right: true},
+	all := table{columns: []column{{title: "NETWORK", width: 14, grow: 1, most: 36}, {title: "IN B/s", width: 6, right: true}, {title: "OUT B/s", short: "OUTB/s", width: 6, right: true},
 		{title: "PKTS IN", width: 7, right: true}, {title: "PKTS OUT", width: 8, right: true}, {title: "DROPS/s", width: 7, right: true}, {title: "OF LINK", width: 7, right: true}}}
 	for _, o := range s.of(result.OfInterface) {
 		in, out := now(o, result.BytesIn), now(o, result.BytesOut)
@@ -191,22 +191,23 @@ const remarkFrom = 110
 
 // remarked is the lines of trials, with a line for the remark of each if that is
 // asked for.
-func (t *theme) remarked(rows []row, per, w int) []string {
-	lines := t.trials(rows).lines(t, w)
+func (t *theme) remarked(rows []row, base float64, per, w int) []string {
+	lines := t.trials(rows, base).lines(t, w)
 	if per < 2 {
 		return lines
 	}
 	both := lines[:1:1]
 	for i, r := range rows {
-		both = append(both, lines[i+1], t.dim.Render(t.cut(spaces(7)+t.clean(r.remark()), w)))
+		both = append(both, lines[i+1], t.dim.Render(t.cut(spaces(7)+t.clean(r.remark(r.limitLong)), w)))
 	}
 	return both
 }
 
-// trials is a row for each trial that is done.
-func (t *theme) trials(rows []row) table {
+// trials is a row for each trial that is done; base is the rate of the baseline so
+// far.
+func (t *theme) trials(rows []row, base float64) table {
 	all := table{columns: []column{{title: "TRIALS", width: 6}, {title: "BLOCK", width: 5, right: true}, {title: "VARIANT", width: 16, grow: 2, most: 60},
-		{title: "RATE/s", width: 6, right: true}, {title: "P50", width: 6, right: true}, {title: "P99", width: 6, right: true}, {title: "MAX", width: 6, right: true},
+		{title: "REQ/s", width: 6, right: true}, {title: "xBASE", width: 5, right: true, from: 100}, {title: "P50", width: 6, right: true}, {title: "P99", width: 6, right: true}, {title: "MAX", width: 6, right: true},
 		{title: "FAILED", width: 6, right: true}, {title: "VERDICT", width: 7}, {title: "LIMITED BY, FAILURES", width: 20, grow: 3, from: remarkFrom}}}
 	for _, r := range rows {
 		word, style := t.verdict(r.verdict, r.error != "")
@@ -215,23 +216,24 @@ func (t *theme) trials(rows []row) table {
 			failed = t.fair
 		}
 		all.rows = append(all.rows, []cell{t.number(strconv.Itoa(r.number)), t.number(strconv.Itoa(r.block + 1)), t.label(t.plain, r.variant),
-			t.number(si(r.rate)), t.number(t.span(r.p50)), t.number(t.span(r.p99)), t.number(t.span(r.top)), t.figure(failed, whole(r.failed)),
-			t.label(style, word), t.label(t.dim, r.remark())})
+			t.number(si(r.rate)), t.number(r.times(base)), t.number(t.span(r.p50)), t.number(t.span(r.p99)), t.number(t.span(r.top)), t.figure(failed, whole(r.failed)),
+			t.label(style, word), t.label(t.dim, r.remark(r.limit))})
 	}
 	return all
 }
 
 func (r row) remarked() bool { return r.error != "" || r.failures != "" || r.limit != "" }
 
-// remark is why a trial has no result, or how it failed and what limited it.
-func (r row) remark() string {
+// remark is why a trial has no result, or how it failed and what limited it, in
+// few or in many words.
+func (r row) remark(limit string) string {
 	switch {
 	case r.error != "":
 		return r.error
-	case r.failures != "" && r.limit != "":
-		return r.failures + "; " + r.limit
+	case r.failures != "" && limit != "":
+		return r.failures + "; " + limit
 	}
-	return r.failures + r.limit
+	return r.failures + limit
 }
 
 // found is the lines of the findings, newest first.

@@ -176,7 +176,7 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("got the end of a number in column %d, want %d as in the other rows:\n%s", got, want, wide)
 	}
 	c.do("resize-window", "-x", "80", "-y", "24")
-	c.shows("█us ▓sy ▒si ░st")
+	c.shows("█us ▓sy ▒ir ░st")
 	c.do("send-keys", "C-c")
 	c.shows("q again: yes")
 	c.do("send-keys", "C-c")

@@ -86,7 +86,7 @@ func (t *theme) colours() {
 	faint := lipgloss.NewStyle().Faint(true) // not bright black, which is the background's colour in some palettes
 	t.dim, t.bold, t.title = faint, lipgloss.NewStyle().Bold(true), colour("6").Bold(true)
 	t.good, t.fair, t.bad = colour("2"), colour("3"), colour("1")
-	t.user, t.system, t.softirq, t.lost = colour("2"), colour("1"), colour("5"), colour("3")
+	t.user, t.system, t.softirq, t.lost = colour("2"), colour("4"), colour("5"), colour("3") // red is for what is wrong
 	t.rate, t.middle, t.tail, t.warm = colour("4"), colour("2"), colour("3"), faint
 }
 

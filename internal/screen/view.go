@@ -3,6 +3,9 @@ package screen
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
 
 	"prony/internal/result"
 )
@@ -26,7 +29,9 @@ func (m *model) body(s *state, w, h int) []string {
 		if w < remarkFrom && slices.ContainsFunc(s.rows, row.remarked) {
 			per = 2
 		}
-		return m.below(len(s.rows), per, h, func(from, to int) []string { return m.theme.remarked(s.newest(from, to), per, w) })
+		return m.below(len(s.rows), per, h, func(from, to int) []string {
+			return m.theme.remarked(s.newest(from, to), s.baseRate(m.config.Plan), per, w)
+		})
 	}
 	return m.overview(s, w, h)
 }
@@ -59,15 +64,45 @@ func (m *model) tables(all ...pane) []pane {
 func (m *model) findings(s *state, w, most int) pane {
 	t := m.theme
 	lines := t.found(s, w)
-	draw := func(w, h int) []string {
-		if len(lines) == 0 {
-			return []string{t.title.Render("FINDINGS"), t.dim.Render("none so far")}
+	none := len(lines) == 0
+	if none {
+		for _, line := range t.wrapped(m.without(), max(w, 1)) {
+			lines = append(lines, t.dim.Render(line))
 		}
+	}
+	draw := func(w, h int) []string {
 		shown, at, place := t.scrolled(lines, m.offsets[overview], max(h-1, 1))
 		m.offsets[overview] = at
-		return append([]string{t.title.Render("FINDINGS") + t.dim.Render("  "+place)}, shown...)
+		if none {
+			place = ""
+		}
+		return append([]string{t.findingsHead(s, place, w)}, shown...)
 	}
 	return pane{least: 2, most: min(max(len(lines), 1)+1, max(most, 2)), draw: draw}
+}
+
+// findingsHead is the title, with what the live figures say already.
+func (t *theme) findingsHead(s *state, place string, w int) string {
+	const title = "FINDINGS"
+	room := w - len(title)
+	var b strings.Builder
+	b.WriteString(t.title.Render(t.cut(title, w)))
+	add := func(style lipgloss.Style, text string) {
+		if text = t.cut("  "+t.clean(text), max(room, 0)); room > 8 {
+			b.WriteString(style.Render(text))
+			room -= width(text)
+		}
+	}
+	if place != "" {
+		add(t.dim, place)
+	}
+	if limit := s.limited(); limit != "" {
+		add(t.fair, "limited now by: "+limit)
+	}
+	if noise := s.disturbed(); noise != "" {
+		add(t.bad, "noisy: "+noise)
+	}
+	return b.String()
 }
 
 // done is the pane of the trials that are done; a single load has none.
@@ -75,7 +110,7 @@ func (m *model) done(s *state, h, most int) []pane {
 	if m.config.Plan == nil {
 		return nil
 	}
-	return []pane{m.theme.listed(m.theme.trials(s.newest(0, min(len(s.rows), h))), most)}
+	return []pane{m.theme.listed(m.theme.trials(s.newest(0, min(len(s.rows), h)), s.baseRate(m.config.Plan)), most)}
 }
 
 // watched is the lines of everything that is watched, as tables.
