@@ -62,6 +62,6 @@ for (const part of readFileSync(capture, "utf8").trimEnd().split(/(\x1b\[[0-9;]*
 const browser = await launch();
 const page = await browser.newPage({ deviceScaleFactor: 2, viewport: { width: 1600, height: 1000 } });
 await page.setContent(`<body style="margin:0;background:#fff"><pre id="t" style="display:inline-block;margin:0;padding:18px 22px;border-radius:10px;
-  background:#1c1f24;font:14px/1.25 'DejaVu Sans Mono',monospace">${html}</pre></body>`);
+  background:#1c1f24;font:14px/16px 'DejaVu Sans Mono',monospace">${html}</pre></body>`);
 await page.locator("#t").screenshot({ path: out });
 await browser.close();

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode"
 
+	"prony/internal/compare"
 	"prony/internal/report"
 	"prony/internal/result"
 )
@@ -103,6 +104,23 @@ func TestKAT56InvalidRuns(t *testing.T) {
 	}
 	if !strings.Contains(got, "| cpus=0.5 | 7/8 | ") {
 		t.Error("the table does not say that 7 of 8 trials count")
+	}
+}
+
+// What cannot be told says how many trials it takes, in each language.
+func TestTooFewTrials(t *testing.T) {
+	e := madeExperiment(t)
+	e.Trials = e.Trials[:4]
+	c, err := compare.Experiment(e, compare.Options{Gates: []string{"rate"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, want := range map[string]string{"en.md": "**cannot tell** (too few trials: it takes 6 of each variant, and there are 2)",
+		"de.md": "**nicht entscheidbar** (zu wenige Messungen: nötig sind 6 je Variante, vorhanden sind 2)",
+		"zh.md": "**无法判断** (试验次数太少：每个变体需要 6 次，现有 2 次)", "ja.md": "**判断不能** (試行が足りません：変種ごとに 6 回必要ですが、2 回しかありません)"} {
+		if got := render(t, forms()[form], report.Document{Experiment: e, Comparison: c}); !strings.Contains(got, want) {
+			t.Errorf("%s: want %q in\n%.700s", form, want, got)
+		}
 	}
 }
 

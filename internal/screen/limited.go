@@ -46,7 +46,7 @@ func (s *state) disturbed() string {
 	if !(stolen >= stealMatters) {
 		return ""
 	}
-	return fmt.Sprintf("the hypervisor takes %s of %s", share(stolen), hostName(o.Host))
+	return fmt.Sprintf("hypervisor takes %s of %s", share(stolen), hostName(o.Host))
 }
 
 // most is what has the most of a figure, among all of a kind; NaN where none has

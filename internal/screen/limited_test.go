@@ -33,7 +33,7 @@ func TestLimitedNow(t *testing.T) {
 		{"its CPU", map[result.Metric]float64{result.Throttled: 0.01, result.CPUCores: 0.049}, nil, 0.1, "limited now by: CPU of app (98.0% of its limit)", "noisy"},
 		{"the host", nil, map[result.Metric]float64{result.HostBusy: 0.97}, 0.1, "limited now by: CPU of this host (97.0% busy)", "noisy"},
 		{"the generator before all", map[result.Metric]float64{result.Throttled: 1}, nil, 0.96, "limited now by: CPU of the generator (96.0% busy)", "quota"},
-		{"noise", nil, map[result.Metric]float64{result.HostSteal: 0.052, result.HostBusy: 0.5}, 0.1, "noisy: the hypervisor takes 5.2% of this host", "limited"},
+		{"noise", nil, map[result.Metric]float64{result.HostSteal: 0.052, result.HostBusy: 0.5}, 0.1, "noisy: hypervisor takes 5.2% of this host", "limited"},
 		{"nothing", map[result.Metric]float64{result.Throttled: 0}, map[result.Metric]float64{result.HostSteal: 0.001}, 0.1, "no finding yet: findings come when a trial ends", "limited now"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

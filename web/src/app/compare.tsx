@@ -192,7 +192,7 @@ function Outcome({ r, name }: { r: Result; name: (side: string) => string }) {
       </div>
       {all.length > 0 && (
         <Section id="ratios" title="Ratios to the baseline">
-          <Figure title={`1 is the baseline, ${all[0]!.baseline}`} note={`${intervals(all)} Grey: the margin within which two sides count as the same.`} behind={() => ({ head: ["side", "metric", "verdict", "ratio", "low", "high", "margin"], rows: all.map((c) => [c.variant, c.metric, c.verdict, c.ratio, c.low, c.high, c.margin]) })}>
+          <Figure title={`1 is the baseline, ${all[0]!.baseline}`} note={`${intervals(all)} Grey: the margin within which two sides count as the same. Of a rate higher is better, of times and errors lower.`} behind={() => ({ head: ["side", "metric", "verdict", "ratio", "low", "high", "margin"], rows: all.map((c) => [c.variant, c.metric, c.verdict, c.ratio, c.low, c.high, c.margin]) })}>
             <Forest all={all} />
           </Figure>
         </Section>

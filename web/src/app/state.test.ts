@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { query } from "./api";
-import { effect, interval, oneIn, ratios, value, type Metric, type Result } from "./comparison";
+import { because, effect, interval, oneIn, ratios, value, type Metric, type Result, type Metric, type Result } from "./comparison";
 import { patience } from "./follow";
 import { standing, type History } from "./history";
 import { frameOf, panelsOf } from "./livepanels";
@@ -64,6 +64,16 @@ describe("the time that is left", () => {
   test("words without a duration stay", () => expect(left(play([{ ...trial(1), left: "long" }]), at)).toBe("long"));
   test.each([[5, "5 s"], [125, "2 min 5 s"], [120, "2 min"], [7300, "2 h 2 min"]])("%d s", (s, want) => expect(inWords(s)).toBe(want));
   test("attempts become rarer", () => expect([0, 1, 4, 20].map(patience)).toEqual([500, 1000, 8000, 10_000]));
+});
+
+describe("why a comparison says what it says", () => {
+  const metric = (more: Partial<Metric>): Metric => ({ name: "rate", unit: "per second", lower_is_better: false, margin: 0.02, gate: true, effect: 2.72, low: 2.3, high: 3.1, coverage: 0, p: 1, p_adjusted: 1, verdict: "cannot tell", ...more }) as Metric;
+  const result = (verdict: string, m: Partial<Metric>, paired = true): Result => ({ family: 1, alpha: 0.05, verdict, comparisons: [{ a: "1", b: "3", paired, runs_a: 2, runs_b: 2, differences: null, metrics: [metric({ verdict, ...m }), metric({ name: "p99", gate: false })], verdict }] });
+  test.each([
+    [result("cannot tell", { needed: 7 }), "n=3: rate × 2.72, cannot tell; it takes 7 usable blocks, and there are 2"],
+    [result("cannot tell", { needed: 9, coverage: 0.98 }, false), "n=3: rate × 2.72 (2.3 to 3.1), cannot tell; it takes about 9 trials of each side, and there are 2"],
+    [result("better", { coverage: 0.98 }), "n=3: rate × 2.72 (2.3 to 3.1), better"],
+  ])("case %#", (r, want) => expect(because(r, (s) => `n=${s}`)).toEqual([want]));
 });
 
 describe("sides of a comparison", () => {

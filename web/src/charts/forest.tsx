@@ -17,6 +17,8 @@ export const verdictTone = (c: Comparison): "good" | "bad" | "plain" => {
 export function Forest({ all: given }: { all: Comparison[] }) {
   const all = given.filter((c) => c.ratio > 0 && Number.isFinite(c.ratio));
   const { ref, width } = useWidth();
+  const narrow = width < 560; // there the words beside the chart say which way is better
+  const label = (c: Comparison): string => `${c.variant} · ${c.metric}${c.better && !narrow ? ` (${c.better} is better)` : ""}`;
   const left = Math.min(Math.max(...all.map((c) => label(c).length), 0) * 6.4 + 18, width * 0.42);
   const right = width - 64;
   const height = all.length * ROW + 44;
@@ -52,9 +54,6 @@ export function Forest({ all: given }: { all: Comparison[] }) {
     </div>
   );
 }
-
-/** Which row it is, and which way is better. */
-const label = (c: Comparison): string => `${c.variant} · ${c.metric}${c.better ? ` (${c.better} is better)` : ""}`;
 
 const short = (text: string, left: number): string => {
   const most = Math.floor((left - 14) / 6.2);

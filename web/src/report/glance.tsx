@@ -5,7 +5,7 @@ import { XY, type Series } from "../charts/xy";
 import { by, digits, rate } from "../data/format";
 import { axes, toNumber, type Axis, type Row, type Shown } from "../data/model";
 
-const MOST_BARS = 6;
+const MOST_BARS = 8;
 
 export function Glance({ shown }: { shown: Shown }) {
   const rows = shown.rows.filter((r) => r.rate.n > 0);
@@ -31,8 +31,8 @@ function Curve({ rows: given, axis }: { rows: Row[]; axis: Axis }) {
   const top = Math.max(...series.flatMap((s) => s.points.map((p) => Math.max(p.y, ("high" in p ? p.high : undefined) ?? 0))));
   return (
     <div class="glance">
-      <p class="hint">Medians by {axis.name}; bars: range or interval{line ? `; dashed: perfect scaling from ${first.variant.name}` : ""}</p>
-      <XY label={`Requests a second by ${axis.name}. ${words}`} series={series} height={176} y={{ title: "requests/s", show: rate, high: top * 1.22, ticks: undefined }} x={{ title: axis.name, show: (v) => digits(v), log: axis.ofLoad, ticks: rows.map((r) => valueOf(r, axis)), low: axis.ofLoad ? valueOf(first, axis) * 0.9 : 0, high: valueOf(last, axis) * (axis.ofLoad ? 1.15 : 1.1) }} />
+      <p class="hint">Medians by {axis.name}{line ? "; dashed: perfect scaling" : ""}</p>
+      <XY label={`Requests a second by ${axis.name}. ${words}`} series={series} height={148} y={{ title: "requests/s", show: rate, high: top * 1.22, ticks: undefined }} x={{ title: axis.name, show: (v) => digits(v), log: axis.ofLoad, ticks: rows.map((r) => valueOf(r, axis)), low: axis.ofLoad ? valueOf(first, axis) * 0.9 : 0, high: valueOf(last, axis) * (axis.ofLoad ? 1.15 : 1.1) }} />
     </div>
   );
 }
@@ -40,8 +40,7 @@ function Curve({ rows: given, axis }: { rows: Row[]; axis: Axis }) {
 function Bars({ rows }: { rows: Row[] }) {
   const most = Math.max(...rows.map((r) => r.rate.median));
   return (
-    <table class="glance bars">
-      <caption class="unseen">Requests a second of each variant</caption>
+    <table class="glance bars" aria-label="Requests a second of each variant">
       <tbody>
         {rows.map((r) => (
           <tr>
