@@ -18,15 +18,17 @@ func (m *markdown) experiment(e *result.Experiment) {
 	m.line("%s\n", m.verdict(worst(e)))
 	m.line("%s", m.trialsCount(e))
 	m.answer()
+	limited := false
 	for _, name := range variantNames(e) {
 		trials := counting(e.Of(name))
 		if i := slices.IndexFunc(trials, func(t result.Trial) bool { return t.Bottleneck != nil }); i >= 0 {
 			m.line("\n### %s: %s", esc(name), m.number(trials))
 			m.dropped(e.Of(name))
 			m.limiter(trials[i].Bottleneck)
+			limited = true
 		}
 	}
-	if !slices.ContainsFunc(e.Trials, func(t result.Trial) bool { return t.Bottleneck != nil }) {
+	if !limited { // also where only invalid trials named one
 		m.limiter(nil)
 	}
 	m.gates()

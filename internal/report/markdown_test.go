@@ -124,6 +124,18 @@ func TestTooFewTrials(t *testing.T) {
 	}
 }
 
+// Without a trial that counts the question for the limit is answered too.
+func TestNoTrialCounts(t *testing.T) {
+	e := madeExperiment(t)
+	for i := range e.Trials {
+		e.Trials[i].Validity.Verdict = result.Invalid
+	}
+	got := render(t, forms()["en.md"], report.Document{Experiment: e})
+	if want := "**What limits it (why not double?)** What limited the rate was not identified."; !strings.Contains(got, want) {
+		t.Errorf("want %q in\n%.700s", want, got)
+	}
+}
+
 // TestPhrases: every language has every text, with the same figures in it, and
 // no text of another language.
 func TestPhrases(t *testing.T) {

@@ -184,7 +184,7 @@ func title(doc Document) string {
 // never left out.
 func summary(doc Document) string {
 	if r := doc.Run; r != nil {
-		return fmt.Sprintf("Verdict: %s. %.0f requests a second. %s", r.Validity.Verdict, r.Load.Rate, limiter(r))
+		return fmt.Sprintf("Verdict: %s. %.0f requests/s. %s", r.Validity.Verdict, r.Load.Rate, limiter(r))
 	}
 	counts := map[result.Verdict]int{}
 	failed := 0

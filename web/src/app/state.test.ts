@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { query } from "./api";
-import { because, effect, interval, oneIn, ratios, value, type Metric, type Result, type Metric, type Result } from "./comparison";
+import { because, effect, interval, oneIn, ratios, value, type Metric, type Result } from "./comparison";
 import { patience } from "./follow";
 import { standing, type History } from "./history";
 import { frameOf, panelsOf } from "./livepanels";
