@@ -15,7 +15,7 @@ import (
 
 const demoLong = `Carry out a small experiment with nothing installed: Prony's own gateway in
 front of one, two and three of its own servers, each limited to a twentieth of a
-core, three times in shuffled order. Does adding instances scale? It takes under
+core, eight times in shuffled order. Does adding instances scale? It takes about
 a minute; where limits cannot be set it goes on without them, and says so.
 --file prints the experiment file, to begin one of your own with.`
 
@@ -33,7 +33,7 @@ func demoCommand(std streams) *cobra.Command {
 		}}
 	s := cmd.Flags()
 	s.SortFlags = false
-	s.Float64Var(&seconds, "seconds", 3, "length of each measurement")
+	s.Float64Var(&seconds, "seconds", 1.5, "length of each measurement")
 	s.BoolVar(&file, "file", false, "print the experiment file and stop")
 	f.outputs(s)
 	return cmd
