@@ -183,8 +183,8 @@ func (w *writer) profile(r *report) {
 		}
 		rows = append(rows, row)
 	}
-	w.table(head, append(rows, requestCost(r.Profile)))
-	w.ceiling(r.Profile)
+	w.table(head, append(rows, requestCost(r)))
+	w.ceiling(r)
 	for _, p := range r.Profile {
 		if p.Error != "" {
 			w.line("- %s: %s", p.Generator, p.Error)
@@ -192,26 +192,27 @@ func (w *writer) profile(r *report) {
 	}
 }
 
-func requestCost(profiles []profileRow) []string {
-	row := []string{"**a request, without sampling**"}
-	for _, p := range profiles {
-		row = append(row, fmt.Sprintf("%.2f µs", p.RequestUS))
+// requestCost is the row of what a request costs in the runs without sampling.
+func requestCost(r *report) []string {
+	row := []string{"**a request, by the table above**"}
+	for _, p := range r.Profile {
+		row = append(row, fmt.Sprintf("%.2f µs", r.requestUS(p.Generator)))
 	}
 	return row
 }
 
 // ceiling says what the best possible generator would reach here, so that a
 // reader can tell what a goal asks of the generator and what of the kernel.
-func (w *writer) ceiling(profiles []profileRow) {
-	i := slices.IndexFunc(profiles, func(p profileRow) bool { return p.Generator == wrk })
-	if i < 0 || profiles[i].RequestUS == 0 {
+func (w *writer) ceiling(r *report) {
+	reference := r.requestUS(wrk)
+	if reference == 0 {
 		return
 	}
 	w.line("")
-	for _, p := range profiles {
-		if tcp := p.tcp(); tcp > 0 && p.Generator != wrk {
-			w.line("- %s: sending, receiving and delivering alone cost %.2f µs a request. A generator that did that and nothing else,", p.Generator, tcp)
-			w.line("  no parser, no histogram and no event loop, would reach %.2f × wrk here.", profiles[i].RequestUS/tcp)
+	for _, p := range r.Profile {
+		if us := p.tcp() * r.requestUS(p.Generator); us > 0 && p.Generator != wrk {
+			w.line("- %s: sending, receiving and delivering alone cost %.2f µs a request. A generator that did that and nothing else,", p.Generator, us)
+			w.line("  no parser, no histogram and no event loop, would reach %.2f × wrk here.", reference/us)
 		}
 	}
 }

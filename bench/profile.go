@@ -14,7 +14,6 @@ import (
 // profileRow says where one generator's processor time goes, in shares.
 type profileRow struct {
 	Generator string             `json:"generator"`
-	RequestUS float64            `json:"request_us,omitempty"` // processor time of a request, in microseconds
 	Samples   int                `json:"samples"`
 	Shares    map[string]float64 `json:"shares"`
 	Error     string             `json:"error,omitempty"`
@@ -44,14 +43,31 @@ func parts() []part {
 	}
 }
 
-// tcp are the parts that every generator pays for a request and its answer on
-// loopback, whatever it is written in: one that did nothing else would cost this.
+// tcp is the share of what every generator pays for a request and its answer on
+// loopback, whatever it is written in.
 func (p profileRow) tcp() float64 {
 	share := 0.0
 	for _, part := range parts()[:4] {
 		share += p.Shares[part.name]
 	}
-	return share * p.RequestUS
+	return share
+}
+
+// requestUS is the processor time of a request in microseconds where the profile
+// was taken, by the runs without sampling; 0 if there are none.
+func (r *report) requestUS(generator string) float64 {
+	var all []float64
+	for _, c := range r.Throughput {
+		for _, e := range c.Entries {
+			if c.Name != "throughput/fast/c=64" || e.Generator != generator {
+				continue
+			}
+			for _, run := range e.Runs {
+				all = append(all, 1e6/run.perCPUSecond())
+			}
+		}
+	}
+	return spreadOf(all).Median
 }
 
 // profile samples where the time goes while the generator is the limit.
@@ -80,12 +96,6 @@ func (b *bench) sampleOne(ctx context.Context, g generator, l load) (profileRow,
 	row := profileRow{Generator: g.name}
 	perf, file := b.tools.path("perf"), filepath.Join(b.dir, "perf.data")
 	under := []string{perf, "record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", file, "--"}
-	// Sampling costs the generator time of its own: what a request costs is
-	// measured without it.
-	plain, err := b.runOne(ctx, g, l, observe{})
-	if err != nil {
-		return row, err
-	}
 	if _, err := b.runOne(ctx, g, l, observe{under: under}); err != nil {
 		return row, err
 	}
@@ -93,7 +103,6 @@ func (b *bench) sampleOne(ctx context.Context, g generator, l load) (profileRow,
 	if err = errors.Join(err, o.failed); err != nil {
 		return row, g.named(fmt.Errorf("read profile: %w", err))
 	}
-	row.RequestUS = 1e6 / plain.perCPUSecond()
 	row.Shares, row.Samples = classify(o.stdout)
 	if row.Samples == 0 {
 		return row, g.named(errors.New("perf took no samples"))

@@ -328,8 +328,8 @@ func (w *worker) complete(slot int32, c *conn, end, now int64) {
 	if c.n > 0 {
 		w.parser.Begin(&c.parse, w.pools[c.target].target.mix.Item(w.stampAt(slot, c, 0).item).Method)
 	}
-	if w.table == nil {
-		c.freeAt = end + w.pause()
+	if w.table == nil { // a user goes on when the answer is read, also where the kernel says that it was there before
+		c.freeAt = now + w.pause()
 	}
 }
 
