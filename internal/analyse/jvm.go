@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"prony/internal/result"
 )
@@ -98,7 +99,7 @@ func valueIn(o *result.Observed, m result.Metric, iv result.Interval) (x float64
 func compiling(v view) answer {
 	var a answer
 	for _, o := range v.things(result.OfJVM) {
-		used, known := v.mean(o, result.CompileTime)
+		used, known := v.compilerCores(o)
 		if !known {
 			a.lack("compile_cores of " + place(o) + " is not known")
 			continue
@@ -122,6 +123,24 @@ func compiling(v view) answer {
 		}
 	}
 	return a
+}
+
+// compilerCores is the CPU of the just-in-time compiler: that of its threads,
+// or where they were not seen the time that the machine itself counts. That is
+// time by the clock, which goes on while a quota holds the compiler back.
+func (v view) compilerCores(o *result.Observed) (cores float64, known bool) {
+	cores, known = v.mean(o, result.CompileTime)
+	threads, seen := 0.0, false
+	for _, t := range v.things(result.OfThread) {
+		if serviceOf(t) == serviceOf(o) && t.Instance == o.Instance && strings.Contains(t.Name, "CompilerThre") {
+			used, ok := v.mean(t, result.CPUCores)
+			threads, seen = threads+used, seen || ok
+		}
+	}
+	if seen {
+		return threads, true
+	}
+	return cores, known
 }
 
 // jvmCores is what the instance of a virtual machine may use.

@@ -116,6 +116,8 @@ func targetCases() []ruleCase {
 		{"target-gc", "unknown", java(watched), without(aJVM, "app", result.GCTime), "not run"},
 		{"compiling", "warm", java(watched), same, ""},
 		{"compiling", "not warm", java(watched), with(aJVM, "app", result.CompileTime, 1.0), "suspect"},
+		{"compiling", "by the clock, held back by a quota", java(watched), all(with(aJVM, "app", result.CompileTime, 4.0), compilers(0.01)), ""},
+		{"compiling", "its threads", java(watched), all(with(aJVM, "app", result.CompileTime, 0.1), compilers(1)), "suspect"},
 		{"compiling", "unknown", java(watched), without(aJVM, "app", result.CompileTime), "not run"},
 	}
 }
@@ -221,6 +223,16 @@ func oneKernel(others float64) func(run, load, gen) {
 func unwatched(service string) func(run, load, gen) {
 	return func(r run, _ load, _ gen) {
 		r.Observed = slices.DeleteFunc(r.Observed, func(o result.Observed) bool { return o.Kind == result.OfService && o.Name == service })
+	}
+}
+
+// compilers adds the threads of the compiler, which use so many cores.
+func compilers(cores float64) func(run, load, gen) {
+	return func(r run, _ load, _ gen) {
+		o := thing(result.OfThread, "C2 CompilerThre", "sut")
+		o.Service = "app"
+		r.Observed = append(r.Observed, o)
+		put(r, result.OfThread, "C2 CompilerThre", result.CPUCores, cores)
 	}
 }
 
