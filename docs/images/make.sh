@@ -8,9 +8,9 @@ work=$(mktemp -d)
 export PRONY_HOME=$work/home
 CGO_ENABLED=0 go build -trimpath -o "$work/prony" ./cmd/prony
 
-tmux -L prony-pictures new-session -d -s live -x 118 -y 36 "cd $work && TERM=xterm-256color LANG=C.UTF-8 ./prony demo; sleep 2"
+tmux -L prony-pictures new-session -d -s live -x 118 -y 36 "cd $work && TERM=xterm-256color LANG=C.UTF-8 ./prony demo --seconds ${SECONDS_EACH:-5}; sleep 2"
 trap 'tmux -L prony-pictures kill-server 2>/dev/null || true; [ -z "${server:-}" ] || kill "$server"; rm -rf "$work"' EXIT
-sleep "${LIVE_AFTER:-26}"
+sleep "${LIVE_AFTER:-69}" # in the middle of a trial
 tmux -L prony-pictures capture-pane -e -p -t live >"$work/live.txt"
 node docs/images/terminal.mjs "$work/live.txt" docs/images/live.png
 while tmux -L prony-pictures has-session -t live 2>/dev/null; do sleep 1; done

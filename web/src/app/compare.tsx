@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Forest } from "../charts/forest";
 import { XY, type Series } from "../charts/xy";
 import { within } from "../data/load";
+import { doubts } from "../data/answer";
 import { derive, ran, unstable } from "../data/model";
 import { date, digits, percent, plural, time } from "../data/format";
 import type { Trial } from "../data/types";
@@ -156,6 +157,7 @@ function OfCampaign({ id, options }: { id: string; options: OptionsOf["options"]
         <p class="actions"><Link to={`/campaigns/${segment(id)}`} class="button">The whole report</Link></p>
       </div>
       {shown && <p class="lead">{about(shown)}</p>}
+      {shown && shown.verdict !== "valid" && <p class="warning">The trials are {shown.verdict === "suspect" ? "suspect" : "partly invalid"}: {doubts(shown, []).slice(0, 2).map((c) => c.finding.message).join("; ")}.</p>}
       <Shown of={result} what="the comparison">{(r) => <Outcome r={r} name={(s) => s} />}</Shown>
       <Shown of={report} what="the trials">{() => <Curves groups={groups} />}</Shown>
     </>

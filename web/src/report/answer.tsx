@@ -53,9 +53,19 @@ function VerdictBand({ shown }: { shown: Shown }) {
   return (
     <div class={`verdict ${shown.verdict}`} role="status">
       <p class="word"><Mark of={shown.verdict} /><Term of={shown.verdict} /></p>
-      <p>{MEANING[shown.verdict]} {shown.experiment && out(shown.trials)}</p>
+      <p>
+        {MEANING[shown.verdict]} {shown.experiment && [counted(shown), out(shown.trials)].filter(Boolean).join(" ")}
+        {gravest(shown).length > 0 && <> <a class="why" href="#reasons">{plural(gravest(shown).length, "reason")}</a></>}
+      </p>
     </div>
   );
+}
+
+/** How many of the trials behind the number are suspect, and are in it all the same. */
+function counted(shown: Shown): string {
+  const used = chosen(shown).best?.used ?? [];
+  const soft = used.filter((t) => t.validity.verdict === "suspect").length;
+  return soft > 0 ? `${count(soft)} of the ${plural(used.length, "trial")} behind the number ${soft === 1 ? "is suspect and counts" : "are suspect and count"}.` : "";
 }
 
 /** How many trials were left out. */
@@ -63,7 +73,7 @@ function out(trials: Trial[]): string {
   const failed = trials.filter((t) => t.error).length;
   const invalid = trials.filter((t) => !t.error && t.validity.verdict === "invalid").length;
   const said = [invalid > 0 ? `${count(invalid)} invalid` : "", failed > 0 ? `${count(failed)} without a result` : ""].filter(Boolean).join(", ");
-  return said && `Of ${plural(trials.length, "trial")}: ${said}; these count in no figure.`;
+  return said && `Of ${plural(trials.length, "trial")}: ${said}, and in no figure.`;
 }
 
 /** Each cause of doubt in a line, those of the number above first. Beside the
@@ -73,7 +83,7 @@ function Reasons({ shown }: { shown: Shown }) {
   if (all.length === 0) return null;
   const first = all.slice(0, all.length === MOST_REASONS + 1 ? MOST_REASONS + 1 : MOST_REASONS);
   return (
-    <ul class={`reasons ${shown.verdict}`} aria-label={`Why ${shown.verdict}`}>
+    <ul id="reasons" class={`reasons ${shown.verdict}`} aria-label={`Why ${shown.verdict}`}>
       {first.map((c) => <li>{line(shown, c)}</li>)}
       {all.length > first.length && <li><a href="#findings">{all.length - first.length} more reasons</a></li>}
     </ul>
