@@ -11,23 +11,25 @@ import (
 	"prony/internal/compare"
 )
 
-// slow reports whether tests that take minutes are wanted (make test-slow).
-func slow() bool { return os.Getenv("PRONY_SLOW") != "" }
+// needSlow skips tests that take minutes and a quiet machine (make test-slow).
+func needSlow(t *testing.T) {
+	t.Helper()
+	needLive(t)
+	needRoot(t)
+	if os.Getenv("PRONY_SLOW") == "" {
+		t.Skip("PRONY_SLOW is not set: make test-slow")
+	}
+}
 
 // leastBlocks is how many blocks must be usable for a comparison to count: fewer
 // than six give no interval at 95 %. The files have some to spare.
 const leastBlocks = 6
 
 // TestPlantedSameTwice: the same target against itself. At most 8 of 100
-// comparisons may call it different; the short form makes 5, of which 3 would be a
-// sign (a chance of 5 % each gives that in 1 of 860 series).
+// comparisons may call it different.
 func TestPlantedSameTwice(t *testing.T) {
-	needLive(t)
-	needRoot(t)
-	comparisons, most := 5, 2
-	if slow() {
-		comparisons, most = 100, 8
-	}
+	needSlow(t)
+	const comparisons, most = 100, 8
 	counted, different := 0, 0
 	for i := range comparisons {
 		c, ok := compared(t, "a-and-a", i+1, "rate", "p50", "cpu.app")
@@ -50,14 +52,10 @@ func TestPlantedSameTwice(t *testing.T) {
 }
 
 // TestPlantedCost: 5 % more CPU for each request, at a fixed rate. At least 18 of
-// 20 comparisons have to find it; the short form makes 3, of which one may miss.
+// 20 comparisons have to find it.
 func TestPlantedCost(t *testing.T) {
-	needLive(t)
-	needRoot(t)
-	comparisons, missing := 3, 1
-	if slow() {
-		comparisons, missing = 20, 2
-	}
+	needSlow(t)
+	const comparisons, missing = 20, 2
 	counted, found := 0, 0
 	for i := range comparisons {
 		c, ok := compared(t, "a-and-b", i+1, "cpu.app")

@@ -36,7 +36,7 @@ type Experiment struct {
 	Goals  []Goal        `json:"goals,omitempty"`
 	// Unjudged are goals of the file for which flags left too few variants.
 	Unjudged []string `json:"unjudged,omitempty"`
-	Trials []Trial       `json:"trials"`
+	Trials   []Trial  `json:"trials"`
 }
 
 // Host is another machine that services run on.
