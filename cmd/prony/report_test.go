@@ -172,7 +172,7 @@ func TestWriteReport(t *testing.T) {
 	if err := writeReport(file, storedRun(t, result.Suspect), nil, report.German, streams{}); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), "Warum nicht doppelt so viel?") {
+	if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), "Was begrenzt (warum nicht doppelt so viel?)") {
 		t.Errorf("got %q and %v", b, err)
 	}
 	if err := writeReport("", nil, nil, report.English, streams{}); err != nil {
