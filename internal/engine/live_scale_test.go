@@ -91,7 +91,7 @@ func TestLiveOmission(t *testing.T) {
 		for attempt := 1; ; attempt++ {
 			res := stalled(t, func(l *plan.Load) { l.Engine, l.Duration, l.Arrivals = e, time.Second, schedule.Rate(300) })
 			p99, slow := time.Duration(res.Latency.Response.Value(hdr.P99)), res.Latency.Response.CountAbove(100e6)
-			if p99 > 572*time.Millisecond && p99 < 608*time.Millisecond && slow >= 147 && slow <= 160 {
+			if p99 > 572*time.Millisecond && p99 < 608*time.Millisecond && slow >= 147 && slow <= 170 { // what is answered right after the stall takes long where the machine is slow
 				break
 			}
 			if lag := time.Duration(res.Latency.Dispatch.Value(hdr.P99)); attempt == 3 && lag > 3*time.Millisecond {
