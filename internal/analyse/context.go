@@ -72,9 +72,7 @@ func shape(p *plan.Plan) string {
 func portless(l plan.Load) plan.Load {
 	l.Requests = slices.Clone(l.Requests)
 	for i, q := range l.Requests {
-		if q.Service != "" {
-			l.Requests[i].URL = q.Service + pathOf(q.URL)
-		}
+		l.Requests[i].URL = q.Place()
 	}
 	return l
 }

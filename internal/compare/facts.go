@@ -189,11 +189,7 @@ func arrivals(l *plan.Load) string {
 func workload(l *plan.Load) string {
 	var all []string
 	for _, q := range l.Requests {
-		url := q.URL
-		if q.Service != "" {
-			url = q.Service + path(q.URL)
-		}
-		text := fmt.Sprintf("%s %s weight %v", q.Method, url, q.Weight)
+		text := fmt.Sprintf("%s %s weight %v", q.Method, q.Place(), q.Weight)
 		if len(q.Body) > 0 {
 			text += fmt.Sprintf(" with %d bytes", len(q.Body))
 		}
@@ -205,18 +201,6 @@ func workload(l *plan.Load) string {
 		}
 	}
 	return strings.Join(all, "; ")
-}
-
-// path is what follows the authority of a URL.
-func path(url string) string {
-	_, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		rest = url
-	}
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		return rest[i:]
-	}
-	return "/"
 }
 
 // services are the facts of what was measured: they may be what is compared.

@@ -8,6 +8,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"prony/internal/schedule"
@@ -170,6 +171,23 @@ type Request struct {
 	Target string `json:"target,omitempty"`
 	// Host overrides the Host header; "" takes the URL's authority.
 	Host string `json:"host,omitempty"`
+}
+
+// Place is what is asked for, wherever the service runs: its name with the path
+// and query of the URL, for a service gets another port each time. Without a
+// service it is the URL.
+func (q Request) Place() string {
+	if q.Service == "" {
+		return q.URL
+	}
+	_, rest, ok := strings.Cut(q.URL, "://")
+	if !ok {
+		rest = q.URL
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return q.Service + rest[i:]
+	}
+	return q.Service + "/"
 }
 
 // Header is one header field, in the order and case it goes on the wire.
