@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"prony/internal/compare"
+	"prony/internal/document"
 	"prony/internal/report"
 	"prony/internal/unit"
 )
@@ -86,134 +85,73 @@ func readGates(file string) (*gateFile, error) {
 
 func parseGates(file string, text []byte) (*gateFile, error) {
 	g := &gateFile{file: file, options: compare.Options{Margins: map[string]float64{}}}
-	r := gateReader{file: file}
-	var doc yaml.Node
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, fmt.Errorf("%s:1: empty: want gates: 1 and metrics", file)
+	d, top, err := document.Open(file, text, "gates: 1 and metrics")
+	if err != nil {
+		return nil, err
 	}
-	if err := yaml.Load(text, &doc); err != nil {
-		return nil, fmt.Errorf("%s:%d: not YAML: %w", file, yamlLine(err), err)
-	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return nil, fmt.Errorf("%s:1: want one document", file)
-	}
-	top := doc.Content[0]
-	seen := r.mapping(top, map[string]func(*yaml.Node){
+	r := gateReader{d}
+	seen := r.Mapping(top, map[string]func(*yaml.Node){
 		"gates":              func(n *yaml.Node) { r.oneOf(n, "1") },
 		"baseline":           func(n *yaml.Node) { g.baseline = r.source(n) },
 		"alpha":              func(n *yaml.Node) { g.options.Alpha = r.share(n, 0.5) },
 		"cannot-tell":        func(n *yaml.Node) { g.strict = r.oneOf(n, "pass", "fail") == "fail" },
 		"accept-differences": func(n *yaml.Node) { g.options.AcceptDifferences = r.oneOf(n, "true", "false") == "true" },
 		"metrics": func(n *yaml.Node) {
-			r.list(n, func(n *yaml.Node) { r.gate(n, g) })
+			r.List(n, func(n *yaml.Node) { r.gate(n, g) })
 			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-				r.wrong(n, "metrics: want at least one")
+				r.Wrong(n, "metrics: want at least one")
 			}
 		},
 	})
 	for _, key := range []string{"gates", "metrics"} {
 		if top.Kind == yaml.MappingNode && !seen[key] {
-			r.wrong(top, "%s is missing", key)
+			r.Wrong(top, "%s is missing", key)
 		}
 	}
-	if err := errors.Join(r.errs...); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// yamlLine is the line of a syntax error.
-func yamlLine(err error) int {
-	var several *yaml.LoadErrors
-	var one *yaml.LoadError
-	switch {
-	case errors.As(err, &several) && len(several.Errors) > 0:
-		return max(several.Errors[0].Mark.Line, 1)
-	case errors.As(err, &one):
-		return max(one.Mark.Line, 1)
+// gateReader reads the nodes of a file of gates.
+type gateReader struct{ *document.Reader }
+
+// text is a scalar with something in it.
+func (r gateReader) text(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" && n.Value == "" {
+		r.Wrong(n, "want a value")
 	}
-	return 1
+	return r.Text(n)
 }
 
-// gateReader reads the nodes of a file and keeps every mistake.
-type gateReader struct {
-	file string
-	errs []error
-}
-
-func (r *gateReader) wrong(n *yaml.Node, format string, args ...any) {
-	r.errs = append(r.errs, fmt.Errorf("%s:%d:%d: %s", r.file, n.Line, n.Column, fmt.Sprintf(format, args...)))
-}
-
-// mapping calls the function of each key and returns which keys there were.
-func (r *gateReader) mapping(n *yaml.Node, keys map[string]func(*yaml.Node)) map[string]bool {
-	seen := map[string]bool{}
-	if n.Kind != yaml.MappingNode || n.Anchor != "" {
-		r.wrong(n, "want a mapping, key: value")
-		return seen
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		read, known := keys[key.Value]
-		switch {
-		case !known:
-			r.wrong(key, "unknown key %q (allowed: %s)", key.Value, strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
-		case seen[key.Value]:
-			r.wrong(key, "%s is given twice", key.Value)
-		default:
-			seen[key.Value] = true
-			read(value)
-		}
-	}
-	return seen
-}
-
-func (r *gateReader) list(n *yaml.Node, read func(*yaml.Node)) {
-	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
-		r.wrong(n, "want a list")
-		return
-	}
-	for _, item := range n.Content {
-		read(item)
-	}
-}
-
-// text is a scalar as it is written.
-func (r *gateReader) text(n *yaml.Node) string {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Value == "" {
-		r.wrong(n, "want a value")
-		return ""
-	}
-	return n.Value
-}
-
-func (r *gateReader) oneOf(n *yaml.Node, words ...string) string {
+func (r gateReader) oneOf(n *yaml.Node, words ...string) string {
 	text := r.text(n)
 	if text != "" && !slices.Contains(words, text) {
-		r.wrong(n, "found %q; want %s", text, strings.Join(words, " or "))
+		r.Wrong(n, "found %q; want %s", text, strings.Join(words, " or "))
 	}
 	return text
 }
 
 // share reads 5% or 0.05, from 0 to most.
-func (r *gateReader) share(n *yaml.Node, most float64) float64 {
+func (r gateReader) share(n *yaml.Node, most float64) float64 {
 	text := r.text(n)
 	x, err := unit.ParsePercent(text)
 	if err != nil {
 		x, err = strconv.ParseFloat(text, 64)
 	}
 	if text != "" && (err != nil || !(x >= 0 && x <= most)) {
-		r.wrong(n, "found %q; want a share such as 5%%, from 0 to %s", text, unit.FormatPercent(most))
+		r.Wrong(n, "found %q; want a share such as 5%%, from 0 to %s", text, unit.FormatPercent(most))
 		return 0
 	}
 	return x
 }
 
 // source is a stored result; the path of a file is that from the file of gates.
-func (r *gateReader) source(n *yaml.Node) string {
+func (r gateReader) source(n *yaml.Node) string {
 	name := r.text(n)
 	base, variant, _ := strings.Cut(name, "#")
-	if beside := filepath.Join(filepath.Dir(r.file), base); !filepath.IsAbs(base) && exists(beside) {
+	if beside := filepath.Join(filepath.Dir(r.File), base); !filepath.IsAbs(base) && exists(beside) {
 		base = beside
 	}
 	if variant != "" {
@@ -223,25 +161,25 @@ func (r *gateReader) source(n *yaml.Node) string {
 }
 
 // gate reads one metric with its margin and direction.
-func (r *gateReader) gate(n *yaml.Node, g *gateFile) {
+func (r gateReader) gate(n *yaml.Node, g *gateFile) {
 	rule := gateRule{direction: "worse"}
 	margin := -1.0
-	seen := r.mapping(n, map[string]func(*yaml.Node){
+	seen := r.Mapping(n, map[string]func(*yaml.Node){
 		"metric": func(n *yaml.Node) {
 			q, err := compare.Parse(r.text(n))
 			if err != nil && n.Value != "" {
-				r.wrong(n, "%v", err)
+				r.Wrong(n, "%v", err)
 			}
 			rule.metric = q.Name
 			if slices.ContainsFunc(g.gates, func(o gateRule) bool { return o.metric == q.Name }) {
-				r.wrong(n, "%s has a gate already", q.Name)
+				r.Wrong(n, "%s has a gate already", q.Name)
 			}
 		},
 		"margin":    func(n *yaml.Node) { margin = r.share(n, 10) },
 		"direction": func(n *yaml.Node) { rule.direction = r.oneOf(n, "worse", "up", "down", "either") },
 	})
 	if n.Kind == yaml.MappingNode && !seen["metric"] {
-		r.wrong(n, "metric is missing")
+		r.Wrong(n, "metric is missing")
 	}
 	if margin >= 0 {
 		g.options.Margins[rule.metric] = margin

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/url"
@@ -182,7 +183,7 @@ func failuresNotShown(v view) answer {
 	}
 	share := float64(v.failed()) / total
 	var kinds []string
-	for _, k := range sortedKeys(v.Errors) {
+	for _, k := range slices.Sorted(maps.Keys(v.Errors)) {
 		if v.Errors[k] > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s %s", k, fixed(float64(v.Errors[k]), 0)))
 		}

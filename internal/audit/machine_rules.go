@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -313,7 +314,7 @@ func (b *Block) gatewayCores() (cores Value, how string) {
 	used := f.SystemCPU.V * f.Cores.V
 	how = fmt.Sprintf("(%s", trimmed(used, 2))
 	rest := used
-	for _, name := range sortedKeys(f.CPU) {
+	for _, name := range slices.Sorted(maps.Keys(f.CPU)) {
 		rest -= f.CPU[name].V
 		how += fmt.Sprintf(" - %s %s", trimmed(f.CPU[name].V, 2), name)
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -260,7 +261,7 @@ func (p *printer) missing(all []string) {
 
 func (p *printer) limits(r Report) {
 	var all []string
-	for _, name := range sortedKeys(r.Limits) {
+	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
 		all = append(all, name+"="+trimmed(r.Limits[name], 6))
 	}
 	p.wrapped("Limits: ", strings.Join(all, " "))
