@@ -240,6 +240,22 @@ func (o *Owned) adopt(h hierarchy, dir string, where spot) {
 	}
 }
 
+// Change sets other limits, and reads them back. Those that are zero stay as
+// they are.
+func (o *Owned) Change(l Limits) error {
+	err := l.check()
+	if err == nil {
+		err = o.limit(l)
+	}
+	if err == nil {
+		err = o.verify(l)
+	}
+	if err != nil {
+		return fmt.Errorf("change the limits of control group %q: %w", o.name, err)
+	}
+	return nil
+}
+
 // limit writes the limits.
 func (o *Owned) limit(l Limits) error {
 	var errs []error

@@ -58,6 +58,10 @@ type Started struct {
 	Ended <-chan struct{}
 	// Exit is how it ended; it is called after Ended was closed.
 	Exit func() Exit
+	// Limit changes the CPU limit while the instance runs, and returns what the
+	// system then says that the limits are. Every backend that can limit CPUs
+	// has it.
+	Limit func(ctx context.Context, cpus float64) (plan.Limits, error)
 	// Usage reads what the instance has used so far, in the form in which a
 	// control group counts; nil if nobody does.
 	Usage func(ctx context.Context) (cgroup.Stat, error)

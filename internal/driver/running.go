@@ -13,8 +13,10 @@ import (
 	"prony/internal/plan"
 )
 
-// stopPatience bounds the stop of an instance, on top of its grace.
-const stopPatience = 45 * time.Second
+const (
+	stopPatience  = 45 * time.Second // of an instance, on top of its grace
+	limitPatience = 30 * time.Second // for another limit
+)
 
 // Running is a started instance that was ready.
 type Running struct {
@@ -34,7 +36,9 @@ func Start(ctx context.Context, d Driver, r Request) (*Running, error) {
 		return nil, fmt.Errorf("start %s: %w", r.Name(), err)
 	}
 	begin := time.Now()
-	started, err := start(ctx, d, &r)
+	first := r
+	first.Service.Limits = r.Service.Limits.AtStart()
+	started, err := start(ctx, d, &first)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", r.Name(), err)
 	}
@@ -162,6 +166,31 @@ func (r *Running) OOMKills(ctx context.Context) (int64, error) {
 		return -1, fmt.Errorf("count the processes of %s that its memory limit killed: %w", r.name, err)
 	}
 	return n, nil
+}
+
+// EndStartup puts the limit in force that holds once the startup is over. It
+// does nothing where startup has no limit of its own.
+func (r *Running) EndStartup(ctx context.Context) error {
+	asked := r.Asked()
+	if asked.StartupCPUs == 0 || r.started.Applied.CPUs == 0 && r.request.Advisory { // it has no limit, as was noted
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, limitPatience)
+	defer cancel()
+	applied, err := r.started.Limit(ctx, asked.CPUs)
+	if err == nil {
+		applied.StartupCPUs = asked.StartupCPUs
+		err = Took(asked, applied)
+	}
+	switch {
+	case err == nil:
+		r.started.Applied = applied
+	case r.request.Advisory:
+		r.started.Notes = append(r.started.Notes, Unlimited(asked, err))
+	default:
+		return fmt.Errorf("limit %s to %s: %w", r.name, asked, err)
+	}
+	return nil
 }
 
 // Usage is what the instance has used so far; not ok if nobody counts.

@@ -16,6 +16,7 @@ import (
 
 	"prony/internal/driver"
 	"prony/internal/host"
+	"prony/internal/plan"
 )
 
 // Bounds of waiting.
@@ -252,6 +253,31 @@ func reason(code int) string {
 }
 
 func (i *instance) exit() driver.Exit { return i.last }
+
+// limit changes the CPU limit.
+func (i *instance) limit(ctx context.Context, cpus float64) (plan.Limits, error) {
+	asked := plan.Limits{CPUs: cpus}
+	resources := Resources(asked)
+	if _, err := i.engine.api.ContainerUpdate(ctx, i.id, client.ContainerUpdateOptions{Resources: &resources}); err != nil {
+		return plan.Limits{}, fmt.Errorf("update the container: %w", err)
+	}
+	found, err := i.engine.api.ContainerInspect(ctx, i.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return plan.Limits{}, fmt.Errorf("read the limits back: %w", err)
+	}
+	applied := plan.Limits{}
+	if found.Container.HostConfig != nil {
+		applied = limitsOf(found.Container.HostConfig.Resources)
+	}
+	if i.group == nil {
+		return applied, nil
+	}
+	kernel, err := i.group.limits()
+	if err != nil {
+		return applied, nil // the engine's word is all there is
+	}
+	return corrected(applied, kernel, asked), nil
+}
 
 // oomKills counts by what the kernel says, while that can be read, and by what
 // was heard.

@@ -52,7 +52,7 @@ func (d *Driver) Take(ctx context.Context, c Created) (*driver.Started, error) {
 		return nil, err
 	}
 	return &driver.Started{Instance: i, Ready: c.Ready, Applied: applied, Notes: c.Notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills,
-		Usage: func(ctx context.Context) (cgroup.Stat, error) { return d.Stat(ctx, c.ID) }}, nil
+		Limit: i.limit, Usage: func(ctx context.Context) (cgroup.Stat, error) { return d.Stat(ctx, c.ID) }}, nil
 }
 
 // LogFolder is where the output of an instance is kept while it runs.

@@ -63,9 +63,14 @@ func NeedEngine(t *testing.T) {
 
 func engine() (done func(), err error) {
 	for _, socket := range []string{strings.TrimPrefix(os.Getenv("DOCKER_HOST"), "unix://"), "/var/run/docker.sock"} {
-		if socket != "" && answers(socket) {
-			return func() {}, os.Setenv("DOCKER_HOST", "unix://"+socket)
+		if socket == "" || !answers(socket) {
+			continue
 		}
+		release, err := turn()
+		if err != nil {
+			return nil, err
+		}
+		return release, os.Setenv("DOCKER_HOST", "unix://"+socket)
 	}
 	program, err := exec.LookPath("dockerd")
 	if err != nil {
@@ -98,8 +103,9 @@ func answers(socket string) bool {
 	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }
 
-// turn waits until no other test has an engine of its own: two would hand out
-// the same addresses on the same bridge.
+// turn waits until no other test has an engine: two of their own would hand out
+// the same addresses on the same bridge, and of one that they share each would
+// remove the other's images, which have the same names.
 func turn() (release func(), err error) {
 	f, err := os.OpenFile(filepath.Join(os.TempDir(), "prony-drivertest-engine.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

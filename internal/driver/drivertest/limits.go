@@ -28,6 +28,25 @@ func testApplied(t *testing.T, s trial) {
 	}
 }
 
+func testStartup(t *testing.T, s trial) {
+	asked := plan.Limits{CPUs: 0.25, StartupCPUs: 1.5, Memory: 256 << 20}
+	r := s.start(t, s.limited(t, asked))
+	if got := r.Applied(); got.CPUs != asked.StartupCPUs || got.Memory != asked.Memory {
+		t.Errorf("got %+v at the start, want %v CPUs", got, asked.StartupCPUs)
+	}
+	if a := r.Asked(); a.CPUs != asked.CPUs || a.StartupCPUs != asked.StartupCPUs {
+		t.Errorf("got %+v asked, want %+v", a, asked)
+	}
+	for range 2 { // a second call changes nothing
+		if err := r.EndStartup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Applied(); got.CPUs != asked.CPUs || got.Memory != asked.Memory {
+			t.Errorf("got %+v after it, want %+v", got, asked)
+		}
+	}
+}
+
 // Measuring a limited target. A window holds 50 periods of the kernel's quota;
 // a part of one at each end is 0.004 cores.
 const (

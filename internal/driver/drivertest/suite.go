@@ -84,6 +84,7 @@ func Run(t *testing.T, name string, s Suite) {
 		{"interrupted start", "a start that is interrupted leaves nothing", testInterrupted},
 		{"limits read back", "the limits that the system has are reported", testApplied},
 		{"cpu limit", "a CPU-bound target at cpus 0.2 uses 0.200 ± 0.01 cores", testCPU},
+		{"startup limit", "the limit of the startup holds until its end, the other one afterwards", testStartup},
 		{"memory limit", "memory over the limit is an OOM kill and is called so", testMemory},
 		{"runner killed", "what a runner leaves that dies of SIGKILL is found and removed", testRunnerKilled},
 	} {
@@ -189,7 +190,7 @@ func (s trial) refused(t *testing.T, r driver.Request, err error) driver.Request
 		t.Errorf("check with advisory limits: %v", err)
 	}
 	running := s.start(t, r)
-	if got := strings.Join(running.Notes(), "\n"); !strings.Contains(got, "advisory and were not set ("+l.String()+")") {
+	if got := strings.Join(running.Notes(), "\n"); !strings.Contains(got, "advisory and were not set ("+l.AtStart().String()+")") {
 		t.Errorf("got notes %q, want one of the limits", got)
 	}
 	if got := running.Applied(); got.CPUs != 0 || got.Memory != 0 {

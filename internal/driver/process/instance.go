@@ -10,6 +10,7 @@ import (
 	"prony/internal/cgroup"
 	"prony/internal/driver"
 	"prony/internal/host"
+	"prony/internal/plan"
 )
 
 // Bounds of waiting.
@@ -118,6 +119,12 @@ func (i *instance) oomKills(ctx context.Context) (int64, error) {
 func (i *instance) usage(ctx context.Context) (cgroup.Stat, error) {
 	answer, err := ask(ctx, i.site, Order{Do: read, Name: i.group})
 	return answer.Stat, err
+}
+
+// limit changes the CPU limit.
+func (i *instance) limit(ctx context.Context, cpus float64) (plan.Limits, error) {
+	answer, err := ask(ctx, i.site, Order{Do: change, Name: i.group, Limits: cgroup.Limits{CPUs: cpus}})
+	return planLimits(answer.Limits), err
 }
 
 func (i *instance) Endpoint() string  { return i.url }

@@ -48,7 +48,7 @@ func (d *Driver) Start(ctx context.Context, r driver.Request) (*driver.Started, 
 	ready := r.ReadyOf(l.program)
 	started := &driver.Started{Instance: i, Ready: ready, Applied: l.applied, Notes: l.notes, Ended: i.ended, Exit: i.exit, OOMKills: i.oomKills}
 	if i.group != "" {
-		started.Usage = i.usage
+		started.Usage, started.Limit = i.usage, i.limit
 	}
 	return started, nil
 }

@@ -16,7 +16,7 @@ import (
 // Order is something to be done with control groups on the host where it is
 // obeyed.
 type Order struct {
-	Do     string        `json:"do"`   // create, read, remove, find
+	Do     string        `json:"do"`   // create, change, read, remove, find
 	Name   string        `json:"name"` // of the group, or a prefix of names
 	Limits cgroup.Limits `json:"limits"`
 }
@@ -24,6 +24,7 @@ type Order struct {
 // What an order can be.
 const (
 	create  = "create" // a group with limits
+	change  = "change" // those of its limits that are not zero
 	read    = "read"   // its limits and counters
 	discard = "remove" // kills what is in it, and removes it
 	find    = "find"   // groups by a prefix of their names
@@ -53,6 +54,8 @@ func Obey(o Order) (Answer, error) {
 	switch o.Do {
 	case create:
 		return establish(o)
+	case change:
+		return adjust(o)
 	case read:
 		return look(o.Name)
 	case discard:
@@ -88,6 +91,17 @@ func named(name string) (*cgroup.Owned, error) {
 		}
 	}
 	return nil, fmt.Errorf("control group %q: %w", name, fs.ErrNotExist)
+}
+
+func adjust(o Order) (Answer, error) {
+	g, err := named(o.Name)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := g.Change(o.Limits); err != nil {
+		return Answer{}, err
+	}
+	return look(o.Name)
 }
 
 func look(name string) (Answer, error) {
