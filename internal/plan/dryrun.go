@@ -99,7 +99,7 @@ func (p printer) variant(v Variant, plan Plan) {
 		p.division(d)
 	}
 	if plan.Warmup != nil {
-		p.line("  warm up  until steady, %s to %s", plan.Warmup.Least, plan.Warmup.Most)
+		p.line("  warm up  %s", strings.TrimPrefix(plan.Warmup.String(), "warm up "))
 	}
 	for _, l := range append([]Load{plan.Load}, plan.Also...) {
 		p.load(l, plan.Capacity)

@@ -130,6 +130,10 @@ func (x *expander) warmup(l *Load) {
 	case w == nil:
 	case w.Auto:
 		x.p.Warmup = &Warmup{Least: leastWarmup, Most: mostWarmup}
+	case x.t.Capacity == nil && slices.ContainsFunc(x.p.Services, func(s Service) bool { return s.Limits.StartupCPUs > 0 }):
+		if x.p.Warmup == nil || x.p.Warmup.Most < w.Time {
+			x.p.Warmup = &Warmup{Least: w.Time, Most: w.Time}
+		}
 	default:
 		l.Warmup = w.Time
 	}

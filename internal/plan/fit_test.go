@@ -204,3 +204,13 @@ func TestNoFit(t *testing.T) {
 		t.Errorf("got fit %v, %d connections, %+v, scale %v", e.Fit(), p.Load.Connections, p.Services[0].Limits, e.Scale)
 	}
 }
+
+// TestFitStartup: what a service may use until it is warm shrinks with its limit.
+func TestFitStartup(t *testing.T) {
+	f := host()
+	f.CPUs = 4
+	l := planned(t, fitFile("app: {process: {command: a}, limits: {cpus: 6, startup_cpus: 12}}", "{target: app, connections: 4}", ""), f).Trials[0].Plan.Services[0].Limits
+	if l.CPUs != 3 || l.StartupCPUs != 6 {
+		t.Errorf("got %+v, want 3 and 6 cores", l)
+	}
+}

@@ -208,12 +208,13 @@ func (m *maker) reduce(p *Plan) {
 	for i, s := range p.Services {
 		path := "services." + s.Name + ".limits."
 		if c, ok := m.cuts.cpus[s.Host]; ok && s.Started() && s.Limits.CPUs > 0 {
-			to := math.Floor(s.Limits.CPUs*c.factor*1000+1e-6) / 1000
+			to := shrunk(s.Limits.CPUs, c.factor)
 			p.Fit.add(Change{FitCPUs, []string{s.Name}, s.Limits.CPUs, to, c.why})
 			if to < leastCPUs {
 				m.tooSmall(path+"cpus", FitCPUs, s.Limits.CPUs, leastCPUs, c.why)
 			}
-			p.Services[i].Limits.CPUs = to
+			l := &p.Services[i].Limits
+			l.CPUs, l.StartupCPUs = to, shrunk(l.StartupCPUs, c.factor)
 		}
 		if c, ok := m.cuts.memory[s.Host]; ok && s.Started() && s.Limits.Memory > 0 {
 			to := int64(float64(s.Limits.Memory)*c.factor) >> 20 << 20
@@ -225,6 +226,9 @@ func (m *maker) reduce(p *Plan) {
 		}
 	}
 }
+
+// shrunk are cores that become less, in thousandths.
+func shrunk(cores, factor float64) float64 { return math.Floor(cores*factor*1000+1e-6) / 1000 }
 
 // tooSmall is the mistake of a limit that would have to be less than can work.
 func (m *maker) tooSmall(path string, what Quantity, from, least float64, why string) {

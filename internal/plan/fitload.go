@@ -197,7 +197,7 @@ func (f Facts) resting(p *Plan) []bound {
 		}
 		addresses := max(len(l.Sources), 1)
 		most := float64(f.Sockets.Ports*addresses) / rest.Seconds()
-		all = append(all, bound{l.peak(), most, fmt.Sprintf("%s, and without keep-alive each is used once in %s", f.portsText(), unit.FormatDuration(rest))})
+		all = append(all, bound{l.Peak(), most, fmt.Sprintf("%s, and without keep-alive each is used once in %s", f.portsText(), unit.FormatDuration(rest))})
 	}
 	return all
 }
@@ -216,15 +216,6 @@ func (p *Plan) here(l Load) bool {
 		}
 		return !Load{Requests: []Request{q}, Dial: l.Dial}.targetHere()
 	})
-}
-
-// peak is the highest rate of a timetable.
-func (l Load) peak() float64 {
-	most := 0.0
-	for _, s := range l.Arrivals.Segments {
-		most = max(most, s.From, s.To)
-	}
-	return most
 }
 
 // fewer reduces the connections of one load, and notes it.
@@ -248,12 +239,12 @@ func (m *maker) fewer(p *Plan, l *Load, i int, b bound) {
 
 // slower reduces the rate of a load, and notes it.
 func (f *Fit) slower(l *Load, b bound) {
-	from := l.peak()
+	from := l.Peak()
 	for i := range l.Arrivals.Segments {
 		l.Arrivals.Segments[i].From *= b.factor()
 		l.Arrivals.Segments[i].To *= b.factor()
 	}
-	f.add(Change{FitRate, l.names(), from, l.peak(), b.why})
+	f.add(Change{FitRate, l.names(), from, l.Peak(), b.why})
 }
 
 // slowed notes what rates and counts became with the CPU time of the services.
@@ -262,7 +253,7 @@ func (x *expander) slowed(l Load) {
 		return
 	}
 	const why = "as much less as the services have of CPU time"
-	if peak := l.peak(); peak > 0 {
+	if peak := l.Peak(); peak > 0 {
 		x.p.Fit.add(Change{FitRate, l.names(), slices.Max(x.t.Rate.Points), peak, why})
 	}
 	if l.Count > 0 && l.Count < x.t.Count {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"prony/internal/plan"
 	"prony/internal/spec"
@@ -241,6 +242,33 @@ func TestNarrowed(t *testing.T) {
 			}
 			if p.Baseline != c.baseline || len(p.Goals) != c.goals || len(p.Goals)+len(p.Unjudged) != 1 {
 				t.Errorf("got baseline %s, goals %v, not judged %v, want %s and %d goals", p.Baseline, p.Goals, p.Unjudged, c.baseline, c.goals)
+			}
+		})
+	}
+}
+
+// TestStartupWarmup: where limits change when the warm-up has ended, it is a load
+// of its own.
+func TestStartupWarmup(t *testing.T) {
+	for _, tt := range []struct {
+		name, limits, load string
+		want               *plan.Warmup
+		own                time.Duration // of the load itself
+	}{
+		{"by the clock, no startup", "{cpus: 1}", "{warmup: 7s}", nil, 7 * time.Second},
+		{"by the clock", "{cpus: 1, startup_cpus: 2}", "{warmup: 7s}", &plan.Warmup{Least: 7 * time.Second, Most: 7 * time.Second}, 0},
+		{"by the clock, a startup that is not more", "{cpus: 2, startup_cpus: 2}", "{warmup: 7s}", nil, 7 * time.Second},
+		{"until steady", "{cpus: 1, startup_cpus: 2}", "{warmup: auto}", &plan.Warmup{Least: 10 * time.Second, Most: 3 * time.Minute}, 0},
+		{"the longest of two", "{cpus: 1, startup_cpus: 2}", "[{name: a, target: app, warmup: 7s}, {name: b, target: app, warmup: 9s}]",
+			&plan.Warmup{Least: 9 * time.Second, Most: 9 * time.Second}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := planned(t, "prony: 1\nservices:\n  app: {process: {command: a}, limits: "+tt.limits+"}\nload: "+tt.load+"\n", facts()).Trials[0].Plan
+			if (p.Warmup == nil) != (tt.want == nil) || p.Warmup != nil && *p.Warmup != *tt.want {
+				t.Errorf("got warm-up %v, want %v", p.Warmup, tt.want)
+			}
+			if p.Load.Warmup != tt.own {
+				t.Errorf("the load warms up for %v, want %v", p.Load.Warmup, tt.own)
 			}
 		})
 	}

@@ -8,6 +8,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -37,11 +38,23 @@ type Plan struct {
 	Capacity *Capacity `json:"capacity,omitempty"`
 }
 
-// Warmup is a warm-up that ends when what is measured is steady: not before
-// Least, and at Most in any case.
+// Warmup is a warm-up that is a load of its own, since it ends when what is
+// measured is steady, not before Least and at Most in any case; or, with both
+// the same, since limits change at its end.
 type Warmup struct {
 	Least time.Duration `json:"least_ns"`
 	Most  time.Duration `json:"most_ns"`
+}
+
+// Steady reports whether its end depends on what is measured.
+func (w Warmup) Steady() bool { return w.Most > w.Least }
+
+// String is what it does, for people.
+func (w Warmup) String() string {
+	if !w.Steady() {
+		return fmt.Sprintf("warm up for %s", w.Most)
+	}
+	return fmt.Sprintf("warm up until steady, %s to %s", w.Least, w.Most)
 }
 
 // Capacity is a search for the highest rate at which all goals hold. It ends
@@ -151,6 +164,16 @@ type Load struct {
 	// Record keeps up to that many requests one by one (ab's tables need
 	// them); 0: none. Bounded, since everything else is histograms.
 	Record int64 `json:"record,omitempty"`
+}
+
+// Peak is the highest rate of the load's timetable, requests a second; 0 without
+// one, and of a timetable that lists its times.
+func (l Load) Peak() float64 {
+	most := 0.0
+	for _, s := range l.Arrivals.Segments {
+		most = max(most, s.From, s.To)
+	}
+	return most
 }
 
 // Request is one thing to send, with its share of the mix.

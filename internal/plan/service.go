@@ -78,6 +78,16 @@ type Limits struct {
 	Cores  []int   `json:"cores,omitempty"`
 	Memory int64   `json:"memory_bytes,omitempty"`
 	PIDs   int     `json:"pids,omitempty"`
+	// StartupCPUs takes the place of CPUs until the warm-up has ended; 0 does not.
+	StartupCPUs float64 `json:"startup_cpus,omitempty"`
+}
+
+// AtStart are the limits with which an instance starts.
+func (l Limits) AtStart() Limits {
+	if l.StartupCPUs > 0 {
+		l.CPUs, l.StartupCPUs = l.StartupCPUs, 0
+	}
+	return l
 }
 
 // None reports whether nothing is limited.
@@ -169,7 +179,11 @@ func resolve(s spec.Service) Service {
 		p.Kind = External
 	}
 	if s.Limits != nil {
-		p.Limits = Limits{CPUs: s.Limits.CPUs, Cores: s.Limits.CPUSet, Memory: int64(s.Limits.Memory), PIDs: s.Limits.PIDs}
+		p.Limits = Limits{CPUs: s.Limits.CPUs, Cores: s.Limits.CPUSet, Memory: int64(s.Limits.Memory), PIDs: s.Limits.PIDs,
+			StartupCPUs: s.Limits.StartupCPUs}
+		if p.Limits.StartupCPUs <= p.Limits.CPUs {
+			p.Limits.StartupCPUs = 0
+		}
 	}
 	p.Ready = readiness(s.Ready, p.Kind)
 	return p
@@ -226,7 +240,11 @@ func startOrder(services []Service) []Service {
 func (l Limits) String() string {
 	var parts []string
 	if l.CPUs > 0 {
-		parts = append(parts, plural(l.CPUs, "CPU"))
+		text := plural(l.CPUs, "CPU")
+		if l.StartupCPUs > 0 {
+			text += fmt.Sprintf(" (%v until it is warm)", l.StartupCPUs)
+		}
+		parts = append(parts, text)
 	}
 	if len(l.Cores) > 0 {
 		parts = append(parts, "cores "+spec.Cores(l.Cores).String())

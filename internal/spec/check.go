@@ -107,6 +107,7 @@ func (c *checker) each() {
 			c.unknown(path+".on", "unknown host; list it under hosts, or leave it out to run here", s.On, sortedKeys(c.e.Hosts))
 		}
 		c.idle(s, path)
+		c.limits(s, path+".limits")
 		c.ready(s, path)
 	}
 }
@@ -121,6 +122,11 @@ func (c *checker) idle(s Service, path string) {
 	for _, key := range sortedKeys(set) {
 		c.bad(set[key], path+"."+key, "a service with a url is not started, so %s would do nothing", key)
 	}
+}
+
+func (c *checker) limits(s Service, path string) {
+	l := s.Limits
+	c.bad(l != nil && l.StartupCPUs > 0 && l.CPUs == 0, path+".startup_cpus", "nothing follows it; add cpus, the limit from the end of the warm-up on")
 }
 
 func (c *checker) ready(s Service, path string) {

@@ -108,6 +108,9 @@ type Limits struct {
 	CPUSet Cores   `yaml:"cpuset,omitempty"`
 	Memory Size    `yaml:"memory,omitempty"`
 	PIDs   int     `yaml:"pids,omitempty"`
+	// StartupCPUs takes the place of CPUs until the warm-up has ended, if it is
+	// more.
+	StartupCPUs float64 `yaml:"startup_cpus,omitempty"`
 }
 
 // Ready is when an instance counts as started.

@@ -111,6 +111,7 @@ func limitsForm() *form {
 		{name: "cpuset", form: of(cores), doc: "The cores it may use, such as 0-3,6.", also: []string{"cores", "cpuset-cpus"}},
 		{name: "memory", form: above(size), doc: "Memory, 400MiB or 400Mi.", also: []string{"mem", "mem_limit", "ram"}},
 		{name: "pids", form: atLeast(1), doc: "Processes and threads.", also: []string{"threads", "pids_limit"}},
+		{name: "startup_cpus", form: of(cpus), doc: "CPU time, as cpus, until the warm-up has ended, if that is more; cpus holds from then on.", also: []string{"boost", "startup-cpus", "startup_cpu_boost"}},
 	}}
 }
 
