@@ -121,6 +121,7 @@ func ofService(s plan.Service) []property {
 	all := []property{
 		{at("instances"), strconv.Itoa(s.Instances), []string{s.Name + ".instances"}},
 		{at("CPU limit"), number(s.Limits.CPUs), []string{s.Name + ".limits.cpus"}},
+		{at("CPU limit until the warm-up ends"), number(s.Limits.StartupCPUs), []string{s.Name + ".limits.startup_cpus"}},
 		{at("number of cores"), number(float64(len(s.Limits.Cores))), []string{s.Name + ".limits.cpuset", s.Name + ".limits.cpus"}},
 		{at("memory limit"), number(float64(s.Limits.Memory)), []string{s.Name + ".limits.memory"}},
 		{at("limit of processes"), number(float64(s.Limits.PIDs)), []string{s.Name + ".limits.pids"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"prony/internal/plan"
 	"prony/internal/result"
@@ -187,6 +188,9 @@ func (c *Campaign) load(ctx context.Context, p plan.Plan, up *topology.Topology)
 // attempt drives what the plan asks for: a load, or a search with many.
 func (c *Campaign) attempt(ctx context.Context, p plan.Plan, loads []plan.Load, up *topology.Topology) (*result.Run, error) {
 	if p.Capacity != nil {
+		if err := up.EndStartup(ctx); err != nil {
+			return nil, err
+		}
 		return c.search(ctx, p, loads[0], up)
 	}
 	return c.drive(ctx, p, loads, up)
@@ -203,17 +207,21 @@ func (c *Campaign) drive(ctx context.Context, p plan.Plan, loads []plan.Load, up
 	if err != nil {
 		return nil, err
 	}
+	if err := up.EndStartup(ctx); err != nil {
+		return nil, err
+	}
 	p.Load, p.Also = warm.settled(loads[0]), nil
 	for _, l := range loads[1:] {
 		p.Also = append(p.Also, warm.settled(l))
 	}
 	c.Events.phase("load")
-	costs, hits := up.Costs(ctx), up.Hits(ctx)
-	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch})
+	from, hits := opening{read: func() topology.Costs { return up.Costs(ctx) }}, up.Hits(ctx)
+	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch, Window: from.at})
+	before := from.costs()
 	if run.Load.Model == "" {
 		return run, err
 	}
-	run.Services = up.Costs(ctx).Since(costs, answered(run))
+	run.Services = up.Costs(ctx).Since(before, answered(run))
 	up.Count(run.Services, hits, up.Hits(ctx))
 	warm.into(run)
 	return run, err
@@ -254,11 +262,47 @@ func verify(ctx context.Context, loads []plan.Load) (differ []string, err error)
 	return differ, nil
 }
 
-// answered counts the requests that the services had to answer.
-func answered(run *result.Run) int64 {
-	n := run.Load.Requests.Completed + run.Load.Requests.WarmupCompleted
-	for _, l := range run.Also {
-		n += l.Requests.Completed + l.Requests.WarmupCompleted
+// opening reads what the services have used when the window opens.
+type opening struct {
+	read  func() topology.Costs
+	timer *time.Timer
+	done  chan struct{}
+	then  topology.Costs
+}
+
+// at plans the reading. A second window, as of a load after one that could not
+// begin, moves it.
+func (o *opening) at(start time.Time) {
+	if o.timer != nil && !o.timer.Stop() {
+		<-o.done
+	}
+	done := make(chan struct{})
+	o.done = done
+	o.timer = time.AfterFunc(time.Until(start), func() {
+		defer close(done)
+		o.then = o.read()
+	})
+}
+
+// costs are those of the opening; nil if there was none.
+func (o *opening) costs() topology.Costs {
+	if o.timer == nil || o.timer.Stop() {
+		return nil
+	}
+	<-o.done
+	return o.then
+}
+
+// answered counts the requests that the services had to answer from the opening
+// of the window on.
+func answered(run *result.Run) (n int64) {
+	for _, l := range append([]result.Load{run.Load}, run.Also...) {
+		n += l.Requests.InWindow
+		for _, iv := range l.Intervals {
+			if iv.Drain {
+				n += iv.Completed
+			}
+		}
 	}
 	return n
 }

@@ -50,6 +50,8 @@ type Options struct {
 	// Progress hears of each finished interval and of how busy the generator
 	// was, as a share of the cores it may use.
 	Progress func(result.Progress, float64)
+	// Window hears, shortly before, when the measured window begins.
+	Window func(start time.Time)
 }
 
 // Watcher watches hosts and services until it is stopped. Stop may be called
@@ -73,6 +75,9 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 		Started: time.Now(), Services: []result.Service{}, Plan: redacted(p), Environment: monitor.Environment()}
 	watch := monitor.StartSelf(ctx, monitor.Self{})
 	tell := Tell{Threads: watch.Threads, Window: func(start, end time.Time) {
+		if o.Window != nil {
+			o.Window(start)
+		}
 		if !end.IsZero() {
 			watch.Window(start, end)
 		}

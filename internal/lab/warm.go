@@ -34,13 +34,13 @@ func (c *Campaign) warm(ctx context.Context, p plan.Plan, loads []plan.Load) (*w
 	if w == nil || p.Load.Count > 0 {
 		return nil, nil
 	}
-	c.Events.phase(fmt.Sprintf("warm up until steady, %v to %v", w.Least, w.Most))
+	c.Events.phase(w.String())
 	p.Load, p.Also = lasting(loads[0], w.Most), nil
 	for _, l := range loads[1:] {
 		p.Also = append(p.Also, lasting(l, w.Most))
 	}
 	watch := &steadiness{least: w.Least, closed: p.Load.Model == plan.Closed}
-	if c.Steady != nil {
+	if c.Steady != nil && w.Steady() {
 		watch.rule = c.Steady()
 	}
 	inner, stop := context.WithCancel(ctx)
@@ -94,7 +94,7 @@ func (s *steadiness) done(p result.Progress) bool {
 
 func (s *steadiness) result(first *result.Load, w *plan.Warmup) *warmed {
 	r := &warmed{intervals: first.Intervals, took: time.Duration(first.DurationUS * 1000)}
-	if !s.steady {
+	if !s.steady && w.Steady() {
 		r.note = fmt.Sprintf("the load was not steady after a warm-up of %v, the most that the plan allows", w.Most)
 	}
 	return r

@@ -65,6 +65,22 @@ func TestWarmUntilSteady(t *testing.T) {
 	}
 }
 
+// TestWarmByTheClock: a warm-up that is a load of its own for another reason
+// asks nobody whether it is steady.
+func TestWarmByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Campaign{Loader: warming{time.Hour}, Steady: func() Steady { panic("nobody asked") }}
+		w := &plan.Warmup{Least: 7 * time.Second, Most: 7 * time.Second}
+		got, err := c.warm(t.Context(), plan.Plan{Warmup: w, Load: plan.Load{Model: plan.Closed}}, []plan.Load{{Model: plan.Closed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.took != w.Most || got.note != "" {
+			t.Errorf("got %v and %q, want %v", got.took, got.note, w.Most)
+		}
+	})
+}
+
 func TestNoMeasuredWarmup(t *testing.T) {
 	c := &Campaign{}
 	for name, p := range map[string]plan.Plan{"none planned": {}, "a count": {Warmup: &plan.Warmup{}, Load: plan.Load{Count: 5}}} {

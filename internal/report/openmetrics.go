@@ -242,7 +242,7 @@ func (o *exposition) services() {
 		name, unit, help string
 		of               func(result.Service) float64
 	}{
-		{"prony_service_cpu_seconds", "seconds", "CPU time of an instance from the start of the load to its end.", func(s result.Service) float64 { return s.CPUUS / 1e6 }},
+		{"prony_service_cpu_seconds", "seconds", "CPU time of an instance from the start of the window until the load has ended.", func(s result.Service) float64 { return s.CPUUS / 1e6 }},
 		{"prony_service_memory_bytes", "bytes", "Largest resident set of an instance.", func(s result.Service) float64 { return float64(s.MaxRSSBytes) }},
 		{"prony_service_throttled_ratio", "ratio", "Share of the quota's periods in which an instance was held back.", func(s result.Service) float64 { return s.ThrottledRatio }},
 	} {

@@ -363,7 +363,7 @@ type Service struct {
 	MaxRSSBytes     int64   `json:"max_rss_bytes"`
 	ThrottledRatio  float64 `json:"throttled_ratio"`
 	Host            string  `json:"host,omitempty"`
-	CPUUS           float64 `json:"cpu_us"` // from the start of the load to its end
+	CPUUS           float64 `json:"cpu_us"` // from the start of the window until the load has ended
 	OOMKills        int64   `json:"oom_kills,omitempty"`
 	// Limits are those that the system says it applies.
 	Limits plan.Limits `json:"limits"`

@@ -100,6 +100,16 @@ func (t *Topology) request(s plan.Service, i int, cores []int, parts Parts) driv
 	return r
 }
 
+// EndStartup puts the limits in force that hold once the startup is over.
+func (t *Topology) EndStartup(ctx context.Context) error {
+	for _, u := range t.up {
+		if err := u.running.EndStartup(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Died is closed when an instance ends by itself; it names the first.
 func (t *Topology) Died(ctx context.Context) <-chan error {
 	died := make(chan error, len(t.up))
