@@ -122,16 +122,24 @@ func contains(all []string, one string) bool {
 }
 
 // findQuota looks for the tightest quota from the group up: a parent's binds
-// its children.
-func (g *groupProbe) findQuota(src source) {
+// its children. It reports whether that is another one than before; one that
+// cannot be read any more is kept.
+func (g *groupProbe) findQuota(src source) (changed bool) {
+	quota, from := math.Inf(1), ""
 	for dir := g.cpu.dir; dir != "" && len(dir) > len(g.cpu.top); dir = path.Dir(dir) {
-		if q, ok := quotaOf(src, g.cpu.version, dir); ok && q < g.quota {
-			g.quota, g.quotaDir = q, dir
+		if q, ok := quotaOf(src, g.cpu.version, dir); ok && q < quota {
+			quota, from = q, dir
 		}
 	}
-	if g.quotaDir == "" {
-		g.quotaDir = g.cpu.dir
+	if from == "" {
+		if g.quotaDir == "" {
+			g.quotaDir = g.cpu.dir
+		}
+		return false
 	}
+	changed = quota != g.quota
+	g.quota, g.quotaDir = quota, from
+	return changed
 }
 
 // quotaOf is quota by period in one folder.
@@ -190,6 +198,9 @@ func (g *groupProbe) members(src source) []int {
 func (g *groupProbe) sample(src source, m *meter) (cpu bool) {
 	if g.values == nil {
 		return false
+	}
+	if g.findQuota(src) { // the limit of a startup has ended
+		g.tell(src, m)
 	}
 	g.throttling(src, m)
 	g.events(src, m)

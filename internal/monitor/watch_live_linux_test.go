@@ -108,6 +108,16 @@ func TestWatchLiveThrottled(t *testing.T) {
 	if held.Facts["cpu_quota_cores"] != "0.2" {
 		t.Errorf("got facts %v, want the quota", held.Facts)
 	}
+	changed := time.AfterFunc(500*time.Millisecond, func() {
+		if err := group.Change(cgroup.Limits{CPUs: 0.3}); err != nil {
+			t.Error(err)
+		}
+	})
+	defer changed.Stop()
+	held = find(t, observe(t, r, 1500*time.Millisecond), result.OfService, "held")
+	if held.Facts["cpu_quota_cores"] != "0.3" {
+		t.Errorf("got facts %v, want the quota as it was changed", held.Facts)
+	}
 }
 
 // waitComm waits until the shell that enters the group has become the program:
