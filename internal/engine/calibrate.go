@@ -12,6 +12,10 @@ import (
 const (
 	pollLeast = 20 * time.Microsecond
 	pollMost  = 200 * time.Microsecond
+	slackMost = 100 * time.Microsecond
+	// slackShare is one in how much of its time a worker may poll for planned
+	// sends where no core can be spared.
+	slackShare = 20
 )
 
 // breakEven is how long polling for an answer pays: while it comes sooner than
@@ -21,8 +25,10 @@ func breakEven() time.Duration {
 }
 
 // spinSlack is how long before a planned send a worker stops sleeping and
-// polls, in nanoseconds. Without a spare core it never does: a spinner that is
-// preempted is later than a sleeper.
+// polls, in nanoseconds: a sleeper is late by what it takes to wake it. Without
+// a spare core it polls for a small share of its time, which takes little from
+// the target and rarely gets it preempted; so not at high rates, where a
+// spinner that is preempted is later than a sleeper.
 func spinSlack(r *run) int64 {
 	if r.load.Model != plan.Open {
 		return 0
@@ -34,8 +40,13 @@ func spinSlack(r *run) int64 {
 			break
 		}
 	}
-	if runtime.NumCPU() <= needed {
+	if runtime.NumCPU() > needed {
+		return int64(slackMost)
+	}
+	peak := r.load.Peak()
+	if peak == 0 {
 		return 0
 	}
-	return int64(100 * time.Microsecond)
+	gap := float64(secondNS) * float64(max(r.load.Threads, 1)) / peak
+	return int64(min(float64(slackMost), gap/slackShare))
 }
