@@ -190,7 +190,8 @@ func (a abridged) carryOut(t *testing.T, ctx context.Context, args []string) (sa
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = patience
-	cmd.Env = append(os.Environ(), "PRONY_HOME="+t.TempDir())
+	// The simpler compiler has a virtual machine up in less time.
+	cmd.Env = append(os.Environ(), "PRONY_HOME="+t.TempDir(), "JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	err := cmd.Run()
@@ -247,12 +248,14 @@ func honest(t *testing.T, trial result.Trial) {
 	}
 	counted, counts := 0.0, false
 	for _, o := range trial.Observed {
-		if n, ok := o.Totals[result.ServerRequests]; ok && o.Kind == result.OfServer {
+		if n, ok := o.Totals[result.ServerRequests]; ok && o.Kind == result.OfServer && o.Service == trial.Plan.Load.Requests[0].Service {
 			counted, counts = counted+max(n, 0), true
 		}
 	}
-	// On a busy machine the samples of a second come late; then only that it counted.
-	least := 0.5 * float64(seen)
+	// Its counter is read once a second, so that of a window of one second it may
+	// show less than half; on a busy machine the samples come late, too: then only
+	// that it counted.
+	least := 0.3 * float64(seen)
 	if trial.Validity.Verdict == result.Invalid {
 		least = 1
 	}
