@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,11 @@ func buildGatling(w work) (job, error) {
 	results := filepath.Join(w.dir, "results")
 	jvm := []string{"-Xmx1G", "--add-opens=java.base/java.lang=ALL-UNNAMED", "-Duser.language=en", "-Duser.country=US",
 		"-cp", filepath.Join(home, "target", "classes") + string(filepath.ListSeparator) + filepath.Join(home, "lib", "*")}
+	if len(w.l.Cores) == 1 || runtime.NumCPU() == 1 {
+		// With one processor its only thread waits for what it would have to do
+		// itself, and after five seconds for ever.
+		jvm = append([]string{"-XX:ActiveProcessorCount=2"}, jvm...)
+	}
 	load, err := w.command("java", append(jvm, "-Dgatling.http.requestTimeout="+strconv.FormatInt(w.timeout().Milliseconds(), 10),
 		"-Dprony.url="+w.url, "-Dprony.method="+w.q.Method, "-Dprony.users="+strconv.Itoa(w.l.Connections),
 		"-Dprony.ms="+strconv.FormatInt(w.l.Duration.Milliseconds(), 10), "-Dprony.body="+body, "-Dprony.headers="+fields,
