@@ -33,6 +33,9 @@ const polled = "the threads polled for answers, so their CPU use does not say ho
 // used, in a fifth of the seconds. If not, it says how full it was: no rate is
 // printed without that.
 func generatorCPU(v view) answer {
+	if v.l.With != "" {
+		return otherCPU(v)
+	}
 	series := v.g.BusySeries
 	switch why := v.unread("busy_series", "mean_busy", "peak_busy", "cpus"); {
 	case why != "":
@@ -60,6 +63,26 @@ func generatorCPU(v view) answer {
 	f.Message = fmt.Sprintf("the generator was full: it used at least %s of its %s in %s of the seconds, so the rate is its own and not the target's",
 		percent(limit), cores(v.g.CPUs), percent(seconds))
 	f.Advice = "run it on a machine with more cores, or spread the load over several"
+	return found(f)
+}
+
+// otherCPU is rule G1 for another program, of which only the CPU time of the
+// whole run is known, its start with it: so the mean decides, and not alone
+// makes a result invalid.
+func otherCPU(v view) answer {
+	if why := v.unread("mean_busy", "cpus"); why != "" {
+		return lacks(why)
+	}
+	if v.g.CPUs <= 0 || v.g.CPUUS <= 0 {
+		return lacks("the CPU time of " + v.l.With + " is not known")
+	}
+	f := result.Finding{Severity: result.Info, Evidence: figures{"mean_busy": v.g.MeanBusy, "cpus": v.g.CPUs}, Threshold: figures{"busy": v.t.BusySuspect},
+		Message: fmt.Sprintf("%s used %s of its %s on average", v.l.With, percent(v.g.MeanBusy), cores(v.g.CPUs))}
+	if v.g.MeanBusy >= v.t.BusySuspect {
+		f.Severity = result.SuspectLevel
+		f.Message = fmt.Sprintf("the generator was full: %s used at least %s of its %s, so the rate is its own and not the target's", v.l.With, percent(v.t.BusySuspect), cores(v.g.CPUs))
+		f.Advice = "give it more cores, or take a generator that needs less: prony"
+	}
 	return found(f)
 }
 

@@ -99,7 +99,7 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
 	if other != nil {
-		run.Generator = instead(run.Generator, *other, load.DurationUS)
+		run.Generator = instead(run.Generator, *other, load.DurationUS, len(p.Load.Cores))
 	}
 	if o.Watch != nil {
 		o.Watch.Stop()
@@ -112,12 +112,16 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 }
 
 // instead is the generator where another program made the load: what it cost,
-// and what was seen of the machine. Of itself nothing more is known.
-func instead(seen, other result.Generator, windowUS float64) result.Generator {
+// and what was seen of the machine. Of itself nothing more is known. It may have
+// been kept to some cores; its start, outside of the window, is in its CPU time.
+func instead(seen, other result.Generator, windowUS float64, cores int) result.Generator {
 	g := seen
 	g.CPUUS, g.MaxRSSBytes = other.CPUUS, other.MaxRSSBytes
+	if cores > 0 {
+		g.CPUs = min(g.CPUs, float64(cores))
+	}
 	if windowUS > 0 && g.CPUs > 0 {
-		g.MeanBusy = other.CPUUS / windowUS / g.CPUs
+		g.MeanBusy = min(other.CPUUS/windowUS/g.CPUs, 1)
 	}
 	g.PeakBusy, g.PeakThreadBusy, g.BusySeries, g.ThreadSeries = 0, 0, nil, nil
 	g.GCCPUShare, g.GCPauseP99US, g.SchedP99US = 0, 0, 0
