@@ -82,7 +82,9 @@ func (c *Campaign) Run(ctx context.Context) (*result.Experiment, error) {
 			return all, err
 		}
 		t, err := c.trial(ctx, number, trial)
-		all.Trials = append(all.Trials, t.Slim())
+		if err == nil || ctx.Err() == nil {
+			all.Trials = append(all.Trials, t.Slim())
+		}
 		if err != nil && (ctx.Err() != nil || !c.Plan.Continue) {
 			return all, fmt.Errorf("trial %d (%s): %w", number, trial.Variant, err)
 		}
