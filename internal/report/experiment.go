@@ -176,7 +176,7 @@ func summarise(all []result.Trial) row {
 		r.verdict = result.Worse(r.verdict, t.Validity.Verdict)
 	}
 	r.rate, r.interval = stats.Median(rates), stats.MedianInterval(rates)
-	r.p50, r.p99 = unit.FormatDuration(time.Duration(stats.Median(p50))), unit.FormatDuration(time.Duration(stats.Median(p99)))
+	r.p50, r.p99 = middle(p50), middle(p99)
 	if asked > 0 {
 		r.errors = float64(failed) / float64(asked)
 	}
@@ -319,6 +319,15 @@ func costOf(trials []result.Trial, name string) cost {
 		c.memory = unit.FormatSize(v)
 	}
 	return c
+}
+
+// middle is the median of some times in nanoseconds; a dash of none, for another
+// program that did not print it.
+func middle(ns []float64) string {
+	if len(ns) == 0 {
+		return "–"
+	}
+	return unit.FormatDuration(time.Duration(stats.Median(ns)))
 }
 
 // limitsOf are the limits of a service, as they were read back.
