@@ -1,4 +1,5 @@
 // Screenshots of a page: node shots.mjs URL OUT-DIR
+// or of a report's Java services over time: node shots.mjs --java OUT-DIR URL
 // or of every page of prony serve: node shots.mjs --pages OUT-DIR [ADDRESS]
 // where ADDRESS is a server that runs; without one it starts its own, with fixtures.
 // Writes NAME-desktop.png, NAME-dark.png and NAME-phone.png of the first screen,
@@ -18,6 +19,10 @@ if (url === "--pages") {
   process.exit(0);
 }
 mkdirSync(out, { recursive: true });
+if (url === "--java") {
+  await java(address);
+  process.exit(0);
+}
 const name = (new URL(url).pathname.split("/").filter(Boolean).at(-1) ?? "page").replace(/\.html$/, "");
 const browser = await launch();
 for (const [look, options, fullPage] of [
@@ -31,3 +36,21 @@ for (const [look, options, fullPage] of [
   await context.close();
 }
 await browser.close();
+
+/** Writes java.png: the response times and what the virtual machines did, one below the other. */
+async function java(report) {
+  const browser = await launch();
+  const { page } = await open(browser, report, { viewport: { width: 1100, height: 900 } });
+  const found = await page.evaluate(() => {
+    const section = document.querySelector("#time");
+    const heading = [...section.querySelectorAll("h3")].find((h) => h.textContent === "Java virtual machines");
+    const times = [...section.querySelectorAll("figure")].find((f) => f.textContent.includes("Response time"));
+    if (!heading || !times) return false;
+    const kept = [times, heading, heading.nextElementSibling];
+    section.replaceChildren(...kept);
+    return true;
+  });
+  if (!found) throw new Error("no Java service in this report");
+  await page.locator("#time").screenshot({ path: join(out, "java.png") });
+  await browser.close();
+}

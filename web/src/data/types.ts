@@ -137,6 +137,7 @@ export interface Limits {
   cpus?: number;
   cores?: number[];
   memory_bytes?: number;
+  startup_cpus?: number;
   pids?: number;
 }
 

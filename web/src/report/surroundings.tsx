@@ -34,7 +34,7 @@ export function Fairness({ shown }: { shown: Shown }) {
 
 function limitText(l: Limits | undefined): string {
   if (!l) return "none";
-  const all = [l.cpus ? `${digits(l.cpus)} cores` : "", l.cores?.length ? `on cores ${l.cores.join(",")}` : "", l.memory_bytes ? size(l.memory_bytes) : "", l.pids ? `${l.pids} processes` : ""].filter(Boolean);
+  const all = [l.cpus ? `${digits(l.cpus)} cores${l.startup_cpus ? ` (${digits(l.startup_cpus)} until it is warm)` : ""}` : "", l.cores?.length ? `on cores ${l.cores.join(",")}` : "", l.memory_bytes ? size(l.memory_bytes) : "", l.pids ? `${l.pids} processes` : ""].filter(Boolean);
   return all.join(", ") || "none";
 }
 
