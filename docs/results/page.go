@@ -65,7 +65,7 @@ func (b *Book) functions() template.FuncMap {
 	return template.FuncMap{
 		"published": b.published, "audit": b.judged, "pairs": b.pairs, "claims": b.claims,
 		"ours": b.ours, "machine": b.machine, "has": b.has, "counts": b.counts, "rate": b.rate, "times": b.times,
-		"cpu": b.cpu, "costs": b.costs, "p99": b.p99, "p50": b.p50, "note": b.note, "census": b.census,
+		"compiling": b.compiling, "effort": b.effort, "busy": b.busy, "cpu": b.cpu, "costs": b.costs, "p99": b.p99, "p50": b.p50, "note": b.note, "census": b.census,
 	}
 }
 

@@ -48,6 +48,9 @@ type Trial struct {
 	Verdict result.Verdict `json:"verdict,omitempty"`
 	// Rules that made it suspect or invalid.
 	Rules []string `json:"rules,omitempty"`
+	// Compiling is the share of its CPU that a just-in-time compiler used, of the
+	// service in which that is most; 0 of none that the rule speaks of.
+	Compiling float64 `json:"compiling,omitempty"`
 	Limit string   `json:"limit,omitempty"` // what was used up
 	// Rate of all loads of the trial together, requests a second.
 	Rate        float64   `json:"rate"`
@@ -60,8 +63,10 @@ type Trial struct {
 	Completed   int64     `json:"completed"`
 	Failed      int64     `json:"failed"`
 	// Generator is the CPU of the generator for each request.
-	Generator float64   `json:"generator_us"`
-	Services  []Service `json:"services"`
+	Generator float64 `json:"generator_us"`
+	// Busy is how many cores the generator used, on average.
+	Busy     float64   `json:"generator_cores,omitempty"`
+	Services []Service `json:"services"`
 }
 
 // Service is a service, all instances together.
@@ -158,13 +163,16 @@ func machine(e result.Environment) Machine {
 }
 
 func trial(t result.Trial) Trial {
-	s := Trial{Block: t.Block, Variant: t.Variant, Error: t.Error, Verdict: t.Validity.Verdict, Generator: short(t.Generator.CPUUSPerRequest)}
+	s := Trial{Block: t.Block, Variant: t.Variant, Error: t.Error, Verdict: t.Validity.Verdict, Generator: short(t.Generator.CPUUSPerRequest), Busy: short(t.Generator.MeanBusy * t.Generator.CPUs)}
 	if t.Error != "" {
 		return s
 	}
 	for _, f := range t.Validity.Findings {
 		if lowers(f) && !slices.Contains(s.Rules, f.Rule) {
 			s.Rules = append(s.Rules, f.Rule)
+		}
+		if f.Rule == "compiling" {
+			s.Compiling = short(max(s.Compiling, f.Evidence["share"]))
 		}
 	}
 	if t.Bottleneck != nil {
@@ -192,10 +200,11 @@ func (s *Trial) add(l result.Load, several bool) {
 }
 
 // latency is that of the first load: of several, all have the same target or
-// the same kind of target. Another program's is what it printed, and is left out.
+// the same kind of target. Another program's is what it printed.
 func (s *Trial) latency(l result.Load) {
 	h := l.Latency.Response
 	if h.Empty() {
+		s.Mean, s.P50, s.P99 = short(l.Printed["mean"]), short(l.Printed["p50"]), short(l.Printed["p99"])
 		return
 	}
 	s.Mean = short(h.Mean() / float64(time.Microsecond))

@@ -74,7 +74,7 @@ func (s Summary) row(t *strings.Builder, variant string) {
 		if m := stats.Median(over(trials, of)); m > 0 {
 			return span(m)
 		}
-		return "–" // another program's load has no histogram
+		return "–" // another program did not print it
 	}
 	fmt.Fprintf(t, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", label(variant), n, ranged(over(trials, rateOf), whole), times,
 		median(func(x Trial) float64 { return x.P50 }), median(func(x Trial) float64 { return x.P99 }), unit.FormatCount(failed), verdict)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures what the pages of docs/results show and makes them anew, as it fits a
-# machine with two cores that nobody else uses: some two hours. As
+# machine with two cores that nobody else uses: some five hours. As
 # root, with nginx and its Lua module, HAProxy, Maven, and JDKs 17 and 21 or newer.
 #
 #   docs/results/take.sh               all experiments
@@ -28,11 +28,12 @@ wanted="$*"
 take openresty-single "windows of 10 s after 5 s, 6 repeats" --repeat 6 --set load.duration=10s
 take openresty-proxy "windows of 10 s after 5 s, 6 repeats" --repeat 6 --set load.duration=10s
 take springboot-single "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
-take two-springboot-one-host "windows of 10 s after 15 s, 6 repeats" --repeat 6 --set 'load[0].duration=10s' --set 'load[1].duration=10s' \
-	--set 'load[0].warmup=15s' --set 'load[1].warmup=15s'
+take two-springboot-one-host "windows of 8 s after 20 s, 6 repeats" --repeat 6 --set 'load[0].duration=8s' --set 'load[1].duration=8s' \
+	--set 'load[0].warmup=20s' --set 'load[1].warmup=20s'
 take openresty-over-springboot "windows of 10 s, 1 and 3 apps, 6 repeats" --repeat 6 --set load.duration=10s --set instances=1,3
 take springboot-or-nginx "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
-take frameworks-200m "windows of 15 s, 3 repeats" --repeat 3 --set load.duration=15s
-take nginx-or-zuul "windows of 10 s, 3 repeats" --repeat 3 --set load.duration=10s
-take gateways "500 requests/s, windows of 10 s after 30 s, 6 repeats" --repeat 6 --set load.warmup=30s --set load.rate=500/s
+take frameworks-200m "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
+take nginx-or-zuul "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
+take gateways "500 requests/s, windows of 10 s after 40 s, 6 repeats" --repeat 6 --set load.warmup=40s --set load.rate=500/s
+take generators "windows of 10 s after 2 s, 6 repeats" --repeat 6 --set load.with=prony,wrk,ab,h2load,gatling
 go run ./docs/results

@@ -131,9 +131,13 @@ func (b *Book) variant(name, words string) ([]Trial, error) {
 	return trials, nil
 }
 
+// coldFrom is the share of a service's CPU from which on what its compiler uses
+// is more than an error of its cost.
+const coldFrom = 0.25
+
 // counts reports whether a text may conclude something from some variants of an
 // experiment: it was measured, some trial of each is not invalid, and none of
-// those that count was of a virtual machine that still compiled.
+// those that count was of a virtual machine that was cold.
 func (b *Book) counts(name string, words ...string) (bool, error) {
 	if !b.has(name) {
 		return false, nil
@@ -143,7 +147,7 @@ func (b *Book) counts(name string, words ...string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(trials, func(t Trial) bool { return t.Verdict == result.Invalid || slices.Contains(t.Rules, "compiling") }) {
+		if slices.ContainsFunc(trials, func(t Trial) bool { return t.Verdict == result.Invalid || t.Compiling > coldFrom }) {
 			return false, nil
 		}
 	}
@@ -216,7 +220,14 @@ func (b *Book) p50(name, words string) (string, error) {
 
 func (b *Book) latency(name, words string, of func(Trial) float64) (string, error) {
 	trials, err := b.variant(name, words)
-	return marked(span(stats.Median(over(trials, of))), trials...), err
+	if err != nil {
+		return "", err
+	}
+	middle := stats.Median(over(trials, of))
+	if middle == 0 {
+		return marked("–", trials...), nil // another program did not print it
+	}
+	return marked(span(middle), trials...), nil
 }
 
 // times is how many times the rate of the first the second has: the median and
@@ -266,6 +277,32 @@ func (t Trial) service(name string) Service {
 func (b *Book) cpu(name, service, words string) (string, error) {
 	trials, err := b.variant(name, words)
 	return marked(ranged(over(trials, func(t Trial) float64 { return t.service(service).CPU }), micros), trials...), err
+}
+
+// compiling is the largest share of its CPU that a compiler used in the trials
+// that count.
+func (b *Book) compiling(name string) (string, error) {
+	s, err := b.summary(name)
+	most := 0.0
+	for _, v := range s.Variants {
+		trials, _ := s.counting(v)
+		for _, t := range trials {
+			most = max(most, t.Compiling)
+		}
+	}
+	return unit.FormatPercent(most), err
+}
+
+// effort is the CPU of the generator for a request in a variant.
+func (b *Book) effort(name, words string) (string, error) {
+	trials, err := b.variant(name, words)
+	return marked(ranged(over(trials, func(t Trial) float64 { return t.Generator }), micros), trials...), err
+}
+
+// busy is how many cores the generator used in a variant.
+func (b *Book) busy(name, words string) (string, error) {
+	trials, err := b.variant(name, words)
+	return marked(ranged(over(trials, func(t Trial) float64 { return t.Busy }), func(x float64) string { return fmt.Sprintf("%.2f", x) }), trials...), err
 }
 
 // note is what was changed against the file.
