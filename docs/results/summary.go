@@ -51,7 +51,7 @@ type Trial struct {
 	// Compiling is the share of its CPU that a just-in-time compiler used, of the
 	// service in which that is most; 0 of none that the rule speaks of.
 	Compiling float64 `json:"compiling,omitempty"`
-	Limit string   `json:"limit,omitempty"` // what was used up
+	Limit     string  `json:"limit,omitempty"` // what was used up
 	// Rate of all loads of the trial together, requests a second.
 	Rate        float64   `json:"rate"`
 	Loads       []float64 `json:"loads,omitempty"` // of each, if there are several
