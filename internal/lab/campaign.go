@@ -218,12 +218,16 @@ func (c *Campaign) drive(ctx context.Context, p plan.Plan, loads []plan.Load, up
 	}
 	c.Events.phase("load")
 	from, hits := opening{read: func() topology.Costs { return up.Costs(ctx) }}, up.Hits(ctx)
+	begun := up.Costs(ctx)
 	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch, Window: from.at})
-	before := from.costs()
+	before, opened := from.costs(), true
 	if run.Load.Model == "" {
 		return run, err
 	}
-	run.Services = up.Costs(ctx).Since(before, answered(run))
+	if before == nil || float64(from.took.Microseconds()) > run.Load.DurationUS/openingShare {
+		before, opened = begun, false // read too slowly for a window so short
+	}
+	run.Services = up.Costs(ctx).Since(before, answered(run, opened))
 	up.Count(run.Services, hits, up.Hits(ctx))
 	warm.into(run)
 	return run, err
@@ -264,12 +268,17 @@ func verify(ctx context.Context, loads []plan.Load) (differ []string, err error)
 	return differ, nil
 }
 
+// openingShare is one in how much of the window the reading at its opening may
+// take: what is used meanwhile is not counted. Over a network it takes longer.
+const openingShare = 50
+
 // opening reads what the services have used when the window opens.
 type opening struct {
 	read  func() topology.Costs
 	timer *time.Timer
 	done  chan struct{}
 	then  topology.Costs
+	took  time.Duration
 }
 
 // at plans the reading. A second window, as of a load after one that could not
@@ -283,6 +292,7 @@ func (o *opening) at(start time.Time) {
 	o.timer = time.AfterFunc(time.Until(start), func() {
 		defer close(done)
 		o.then = o.read()
+		o.took = time.Since(start)
 	})
 }
 
@@ -296,9 +306,13 @@ func (o *opening) costs() topology.Costs {
 }
 
 // answered counts the requests that the services had to answer from the opening
-// of the window on.
-func answered(run *result.Run) (n int64) {
+// of the window on, or from the start of the load on.
+func answered(run *result.Run, opened bool) (n int64) {
 	for _, l := range append([]result.Load{run.Load}, run.Also...) {
+		if !opened {
+			n += l.Requests.Completed + l.Requests.WarmupCompleted
+			continue
+		}
 		n += l.Requests.InWindow
 		for _, iv := range l.Intervals {
 			if iv.Drain {

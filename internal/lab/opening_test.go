@@ -61,7 +61,7 @@ func TestAnswered(t *testing.T) {
 		return result.Load{Requests: result.Requests{InWindow: inWindow, WarmupCompleted: 1000}, Intervals: []result.Interval{
 			{Warmup: true, Completed: 1000}, {Completed: inWindow}, {Drain: true, Completed: drained}}}
 	}
-	if got := answered(&result.Run{Load: load(100, 7), Also: []result.Load{load(20, 0)}}); got != 127 {
+	if got := answered(&result.Run{Load: load(100, 7), Also: []result.Load{load(20, 0)}}, true); got != 127 {
 		t.Errorf("got %d, want 127", got)
 	}
 }

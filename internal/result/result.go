@@ -363,7 +363,7 @@ type Service struct {
 	MaxRSSBytes     int64   `json:"max_rss_bytes"`
 	ThrottledRatio  float64 `json:"throttled_ratio"`
 	Host            string  `json:"host,omitempty"`
-	CPUUS           float64 `json:"cpu_us"` // from the start of the window until the load has ended
+	CPUUS           float64 `json:"cpu_us"` // from the start of the window, or of the load where that is too short to read then, until the load has ended
 	OOMKills        int64   `json:"oom_kills,omitempty"`
 	// Limits are those that the system says it applies.
 	Limits plan.Limits `json:"limits"`
