@@ -31,9 +31,9 @@ func NewLogWriter(w io.Writer, start time.Time) *LogWriter {
 
 // Interval writes one histogram for the interval that begins start after the
 // start of the log. The tag may be empty; it must not hold commas, spaces or
-// line breaks. Times are kept to the millisecond, as the format has it. It
-// fails on a bad tag, a negative time, a log that starts before 1970, or when
-// writing does.
+// line breaks. Times are kept to the millisecond, as the format has it, and a
+// length below one is written as one: readers divide by it. It fails on a bad
+// tag, a negative time, a log that starts before 1970, or when writing does.
 func (l *LogWriter) Interval(tag string, start, length time.Duration, h *Histogram) error {
 	if err := checkInterval(tag, start, length); err != nil {
 		return fmt.Errorf("write histogram log: %w", err)
@@ -43,6 +43,9 @@ func (l *LogWriter) Interval(tag string, start, length time.Duration, h *Histogr
 	}
 	if tag != "" {
 		tag = "Tag=" + tag + ","
+	}
+	if length > 0 {
+		length = max(length, time.Millisecond)
 	}
 	_, err := fmt.Fprintf(l.w, "%s%.3f,%.3f,%.3f,%s\n", tag,
 		start.Seconds(), length.Seconds(), float64(h.Max())/logMaxUnit, h.Base64())

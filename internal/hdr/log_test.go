@@ -147,6 +147,17 @@ func TestOursReadsOracleLog(t *testing.T) {
 	}
 }
 
+// TestLogShortInterval has what is left of a run behind its window, which may be
+// microseconds.
+func TestLogShortInterval(t *testing.T) {
+	short := []entry{{"", time.Second, 300 * time.Microsecond, of(hdr.Config{}, 1000)}}
+	for got, err := range hdr.ReadLog(strings.NewReader(writeLog(t, short))) {
+		if err != nil || got.Length != time.Millisecond {
+			t.Errorf("an interval of 300µs is read as %v, %v: want 1ms, for a reader divides by it", got.Length, err)
+		}
+	}
+}
+
 func TestLogTimes(t *testing.T) {
 	text := kat11Base64
 	for _, tt := range []struct {
