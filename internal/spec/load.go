@@ -114,7 +114,7 @@ func (r *reader) combine(o Overrides) {
 		r.vary.wrong(e.tree.get("vary"), "vary", "only and except leave no combination")
 	}
 	e.combs = o.keep(r.vary, all)
-	e.Narrowed = len(e.combs) < len(all) || slices.ContainsFunc(r.vary.axes, func(a Axis) bool { return strings.HasPrefix(a.key.at.file, "--set ") })
+	e.Narrowed = len(e.combs) < len(all) || slices.ContainsFunc(r.vary.axes, Axis.set)
 	tell := len(all) == 0 // nothing can be checked with values
 	for i, c := range all {
 		setup, root, mistakes := e.resolve(c, r.vary, r.used)

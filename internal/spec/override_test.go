@@ -26,6 +26,24 @@ func names(e *spec.Experiment) string {
 	return strings.Join(all, " | ")
 }
 
+// TestOverridesTakeAway: what a flag took from an axis may still stand under only,
+// except and baseline.
+func TestOverridesTakeAway(t *testing.T) {
+	text := strings.Replace(overridden, "load.connections: [8, 64]}", `load.connections: [8, 64],
+  except: [{instances: 3, load.connections: 64}], only: [{instances: 1}, {instances: [2, 3]}]}
+baseline: {instances: 3, load.connections: 8}`, 1)
+	e, err := spec.Load("x.yaml", []byte(text), spec.Overrides{Set: []string{"instances=1,2", "load.connections=8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(e), "instances=1 load.connections=8 | instances=2 load.connections=8"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := spec.Load("x.yaml", []byte(strings.Replace(text, "{instances: 1}", "{instances: 7}", 1)), spec.Overrides{Set: []string{"load.connections=8"}}); err == nil {
+		t.Error("a value that no flag took away: got no mistake")
+	}
+}
+
 func TestOverrides(t *testing.T) {
 	first := func(e *spec.Experiment) spec.Traffic { return e.Load[0] }
 	yaml := func(e *spec.Experiment) string {

@@ -28,6 +28,9 @@ type Axis struct {
 // field reports whether the axis sets a field of the file.
 func (a Axis) field() bool { return strings.ContainsAny(a.Name, ".[") }
 
+// set reports whether its values are those of a flag.
+func (a Axis) set() bool { return strings.HasPrefix(a.key.at.file, "--set ") }
+
 // Value is one axis with one of its values.
 type Value struct{ Axis, Text string }
 
@@ -217,7 +220,7 @@ func (v *varied) known(k, value *node, path string) {
 	case !ok:
 		m.Problem, m.Allowed = "no axis of that name", names
 		m.Nearest, _ = Nearest(k.text, names)
-	case !slices.Contains(a.Values, text):
+	case !slices.Contains(a.Values, text) && !a.set(): // what a flag took away is no mistake of the file
 		m.Line, m.Column, m.File = value.at.line, value.at.column, value.at.file
 		m.Problem, m.Found, m.Allowed = "not a value of the axis", text, a.Values
 		m.Nearest, _ = Nearest(text, a.Values)
