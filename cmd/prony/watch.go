@@ -162,15 +162,16 @@ func (w *watchers) Stop() {
 	}
 }
 
-// Into puts what was seen around the window of a run into it.
+// Into puts what was seen in the warm-up and the window of a run into it.
 func (w *watchers) Into(run *result.Run) {
 	if c, err := calibrated(); err == nil { // one that cannot be read is none
 		run.Observed = append(run.Observed, c.observed(run)...)
 	}
 	start := time.UnixMicro(run.Load.StartedUS)
+	warmup := time.Duration(run.Load.WarmupUS * float64(time.Microsecond))
 	length := time.Duration(run.Load.DurationUS * float64(time.Microsecond))
 	for _, r := range w.seen {
-		cut := r.Cut(start, length)
+		cut := r.Cut(start, warmup, length)
 		run.Observed = append(run.Observed, cut...)
 		for _, o := range cut {
 			if o.Kind != result.OfHost {

@@ -219,7 +219,7 @@ func (c *Campaign) drive(ctx context.Context, p plan.Plan, loads []plan.Load, up
 	c.Events.phase("load")
 	from, hits := opening{read: func() topology.Costs { return up.Costs(ctx) }}, up.Hits(ctx)
 	begun := up.Costs(ctx)
-	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch, Window: from.at})
+	run, err := Run(ctx, p, c.Loader, Options{Kind: "load", Version: c.Version, Progress: c.Events.Progress, Watch: watch, Window: from.at, warm: warm})
 	before, opened := from.costs(), true
 	if run.Load.Model == "" {
 		return run, err
@@ -229,7 +229,6 @@ func (c *Campaign) drive(ctx context.Context, p plan.Plan, loads []plan.Load, up
 	}
 	run.Services = up.Costs(ctx).Since(before, answered(run, opened))
 	up.Count(run.Services, hits, up.Hits(ctx))
-	warm.into(run)
 	return run, err
 }
 

@@ -52,6 +52,8 @@ type Options struct {
 	Progress func(result.Progress, float64)
 	// Window hears, shortly before, when the measured window begins.
 	Window func(start time.Time)
+
+	warm *warmed // what came before the load; nil is nothing
 }
 
 // Watcher watches hosts and services until it is stopped. Stop may be called
@@ -96,6 +98,7 @@ func Run(ctx context.Context, p plan.Plan, loader Loader, o Options) (*result.Ru
 		return run, err
 	}
 	run.Load, run.Also = *load, also
+	o.warm.into(run)
 	start := time.UnixMicro(load.StartedUS)
 	run.Generator = watch.Result(start, time.Duration(load.DurationUS*1000))
 	if other != nil {

@@ -23,6 +23,7 @@ const settle = 2 * time.Second
 // warmed is what came of a warm-up.
 type warmed struct {
 	intervals []result.Interval
+	began     int64 // microseconds since 1970
 	took      time.Duration
 	note      string
 }
@@ -93,7 +94,7 @@ func (s *steadiness) done(p result.Progress) bool {
 }
 
 func (s *steadiness) result(first *result.Load, w *plan.Warmup) *warmed {
-	r := &warmed{intervals: first.Intervals, took: time.Duration(first.DurationUS * 1000)}
+	r := &warmed{intervals: first.Intervals, began: first.StartedUS, took: time.Duration(first.DurationUS * 1000)}
 	if !s.steady && w.Steady() {
 		r.note = fmt.Sprintf("the load was not steady after a warm-up of %v, the most that the plan allows", w.Most)
 	}
@@ -108,13 +109,14 @@ func (w *warmed) settled(l plan.Load) plan.Load {
 	return l
 }
 
-// into puts the warm-up before the window.
+// into puts the warm-up before the window, where it was: between the two loads
+// counters are read and limits set.
 func (w *warmed) into(run *result.Run) {
 	if w == nil {
 		return
 	}
 	l := &run.Load
-	before := l.WarmupUS + float64(w.took.Microseconds())
+	before := max(l.WarmupUS+float64(w.took.Microseconds()), float64(l.StartedUS-w.began))
 	var all []result.Interval
 	for _, iv := range w.intervals {
 		if iv.Drain {

@@ -15,8 +15,8 @@ import (
 type warming struct{ rises time.Duration }
 
 func (w warming) Load(ctx context.Context, l plan.Load, tell Tell) (*result.Load, error) {
-	r := &result.Load{Model: string(l.Model)}
 	begun := time.Now()
+	r := &result.Load{Model: string(l.Model), StartedUS: begun.UnixMicro()}
 	for elapsed := time.Second; elapsed <= l.Duration && ctx.Err() == nil; elapsed += time.Second {
 		select {
 		case <-ctx.Done():
@@ -54,10 +54,12 @@ func TestWarmUntilSteady(t *testing.T) {
 				if got.took < tt.least || got.took > tt.most || (got.note == "") != tt.steady {
 					t.Errorf("got %v and %q, want %v to %v, steady %t", got.took, got.note, tt.least, tt.most, tt.steady)
 				}
-				run := &result.Run{Load: result.Load{WarmupUS: 2e6, Intervals: []result.Interval{{StartUS: -2e6, LengthUS: 1e6, Warmup: true}, {StartUS: 0, LengthUS: 1e6}}}}
+				const settling, between = 2e6, 300e3
+				run := &result.Run{Load: result.Load{StartedUS: time.Now().UnixMicro() + settling + between, WarmupUS: settling,
+					Intervals: []result.Interval{{StartUS: -settling, LengthUS: 1e6, Warmup: true}, {StartUS: 0, LengthUS: 1e6}}}}
 				got.into(run)
 				first := run.Load.Intervals[0]
-				if want := -2e6 - float64(got.took.Microseconds()); !first.Warmup || first.StartUS != want || run.Load.WarmupUS != -want {
+				if want := -settling - between - float64(got.took.Microseconds()); !first.Warmup || first.StartUS != want || run.Load.WarmupUS != -want {
 					t.Errorf("the first second is at %g (warm-up %t), the warm-up took %g; want %g", first.StartUS, first.Warmup, run.Load.WarmupUS, want)
 				}
 			})

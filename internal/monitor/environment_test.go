@@ -93,7 +93,7 @@ func TestPolls(t *testing.T) {
 	await(t, watcher, func(all monitor.Snapshot) bool {
 		return has(all, result.OfExported, "good") && has(all, result.OfServer, "good") && has(all, result.OfExported, "gone") && has(all, result.OfServer, "gone")
 	})
-	all := watcher.Stop().Cut(began, time.Since(began))
+	all := watcher.Stop().Cut(began, 0, time.Since(began))
 	good := find(t, all, result.OfExported, "good")
 	for _, metric := range []result.Metric{`hits_total{path="/a}\"b"}_rate`, "depth", "lat_count_rate", "lat_sum_rate"} {
 		if !good.Has(metric) {

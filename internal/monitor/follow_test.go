@@ -103,7 +103,7 @@ func TestFollowEqualsWatch(t *testing.T) {
 		if err := <-served; err != nil {
 			t.Errorf("the far side: %v", err)
 		}
-		same(t, "cut", normal(t, a.Cut(start, 2*time.Second)), normal(t, b.Cut(start, 2*time.Second)))
+		same(t, "cut", normal(t, a.Cut(start, 0, 2*time.Second)), normal(t, b.Cut(start, 0, 2*time.Second)))
 		if !reflect.DeepEqual(a.Environment, b.Environment) {
 			t.Errorf("environment: got %+v, want %+v", a.Environment, b.Environment)
 		}
@@ -112,7 +112,7 @@ func TestFollowEqualsWatch(t *testing.T) {
 			t.Errorf("live: got %+v, want the one sample of second 2", api)
 		}
 		again := throughJSON(t, a)
-		same(t, "JSON", normal(t, again.Cut(start, 2*time.Second)), normal(t, b.Cut(start, 2*time.Second)))
+		same(t, "JSON", normal(t, again.Cut(start, 0, 2*time.Second)), normal(t, b.Cut(start, 0, 2*time.Second)))
 	})
 }
 
@@ -149,7 +149,7 @@ func TestFollowBreaks(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond) //house:sleep the clock of the bubble
 		cancel()
 		<-served
-		host := find(t, followed.Stop().Cut(start, 3*time.Second), result.OfHost, "far")
+		host := find(t, followed.Stop().Cut(start, 0, 3*time.Second), result.OfHost, "far")
 		if len(host.AtUS) < 2 || !strings.Contains(host.Unknown["watch"], "ended") {
 			t.Errorf("got %v, unknown %v, want two samples and the reason", host.AtUS, host.Unknown)
 		}
@@ -292,7 +292,7 @@ func watchFiles(t *testing.T, files monitor.Files, steps []func()) []result.Obse
 			time.Sleep(500 * time.Millisecond) //house:sleep the clock of the bubble
 			synctest.Wait()
 		}
-		all = watcher.Stop().Cut(start, 2*time.Second)
+		all = watcher.Stop().Cut(start, 0, 2*time.Second)
 	})
 	return all
 }

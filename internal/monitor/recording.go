@@ -83,20 +83,20 @@ func (c *Columns) UnmarshalJSON(b []byte) error {
 
 func unknownValue() float32 { return float32(math.NaN()) }
 
-// around is how much before and after a window is kept (to see how it came and
-// went).
+// around is how much before and after a window is kept at least (to see how it
+// came and went).
 const around = 5 * time.Second
 
-// Cut gives what was watched in a window, and 5 s before and after it, with
-// times from the window's start. Totals are what was counted in the window: the
+// Cut gives what was watched in a window, in the warm-up before it (at least 5 s)
+// and for 5 s after it, with times from the window's start. Totals are what was counted in the window: the
 // number for metrics that end in _rate, core seconds for those that end in
 // _cores. A sample across an edge counts by its share. Things without a sample
 // are left out.
-func (r Recording) Cut(start time.Time, length time.Duration) []result.Observed {
+func (r Recording) Cut(start time.Time, warmup, length time.Duration) []result.Observed {
 	offset := start.Sub(r.Epoch).Microseconds()
 	var all []result.Observed
 	for i := range r.Tracks {
-		if o, ok := r.Tracks[i].cut(offset, length); ok {
+		if o, ok := r.Tracks[i].cut(offset, max(warmup, around), length); ok {
 			all = append(all, o)
 		}
 	}
@@ -104,8 +104,8 @@ func (r Recording) Cut(start time.Time, length time.Duration) []result.Observed 
 }
 
 // cut is Cut for one track; from is the window's start after the epoch.
-func (t *Track) cut(from int64, length time.Duration) (result.Observed, bool) {
-	before, after := from-around.Microseconds(), from+(length+around).Microseconds()
+func (t *Track) cut(from int64, warmup, length time.Duration) (result.Observed, bool) {
+	before, after := from-warmup.Microseconds(), from+(length+around).Microseconds()
 	first, last := len(t.AtUS), -1
 	for i, at := range t.AtUS {
 		if at > before && at-t.LengthUS[i] < after {

@@ -72,19 +72,20 @@ func TestCut(t *testing.T) {
 	epoch := time.Now()
 	r := Recording{Epoch: epoch, Tracks: []Track{*flat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)}}
 	for _, c := range []struct {
-		name          string
-		start, length time.Duration
-		first, last   float64 // at_us
-		total         float64
+		name                  string
+		start, warmup, length time.Duration
+		first, last           float64 // at_us
+		total                 float64
 	}{
-		{"whole seconds", 7 * time.Second, 2 * time.Second, -4e6, 7e6, 8 + 9},
-		{"a part of a second", 7500 * time.Millisecond, 2 * time.Second, -4.5e6, 7.5e6, 4 + 9 + 5},
-		{"in one sample", 7250 * time.Millisecond, 500 * time.Millisecond, -4.25e6, 5.75e6, 4},
-		{"before the end", 15 * time.Second, time.Second, -4e6, 1e6, 16},
-		{"longer than what was watched", -time.Second, 20 * time.Second, 2e6, 17e6, 136},
+		{"whole seconds", 7 * time.Second, 0, 2 * time.Second, -4e6, 7e6, 8 + 9},
+		{"a part of a second", 7500 * time.Millisecond, 0, 2 * time.Second, -4.5e6, 7.5e6, 4 + 9 + 5},
+		{"in one sample", 7250 * time.Millisecond, time.Second, 500 * time.Millisecond, -4.25e6, 5.75e6, 4},
+		{"before the end", 15 * time.Second, 0, time.Second, -4e6, 1e6, 16},
+		{"behind a warm-up", 14 * time.Second, 9 * time.Second, 2 * time.Second, -8e6, 2e6, 15 + 16},
+		{"longer than what was watched", -time.Second, 0, 20 * time.Second, 2e6, 17e6, 136},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all := r.Cut(epoch.Add(c.start), c.length)
+			all := r.Cut(epoch.Add(c.start), c.warmup, c.length)
 			if len(all) != 1 {
 				t.Fatalf("got %d things, want 1", len(all))
 			}
@@ -100,7 +101,7 @@ func TestCut(t *testing.T) {
 			}
 		})
 	}
-	if all := r.Cut(epoch.Add(time.Minute), time.Second); len(all) != 0 {
+	if all := r.Cut(epoch.Add(time.Minute), 0, time.Second); len(all) != 0 {
 		t.Errorf("far outside: got %d things, want none", len(all))
 	}
 }

@@ -66,7 +66,7 @@ func TestWatchLiveThreads(t *testing.T) {
 		}
 		return false
 	})
-	all := w.Stop().Cut(began, time.Since(began))
+	all := w.Stop().Cut(began, 0, time.Since(began))
 	p := find(t, all, result.OfPool, "http-nio-8080-exec-*")
 	for metric, want := range map[result.Metric]float64{result.PoolThreads: 8, result.PoolBusy: 6, result.PoolRunning: 1, result.PoolInIO: 0, result.PoolBlocked: 2} {
 		if got := last(p, metric); got != want {
@@ -101,7 +101,7 @@ func TestWatchLiveNoDumps(t *testing.T) {
 		}
 		return false
 	})
-	all := w.Stop().Cut(began, time.Since(began))
+	all := w.Stop().Cut(began, 0, time.Since(began))
 	vm := find(t, all, result.OfJVM, "app")
 	if vm.Has(result.Runnable) || vm.Has(result.DumpTime) || len(vm.Unknown) > 0 {
 		t.Errorf("got %v, %v, want no states", vm.Series, vm.Unknown)

@@ -42,7 +42,7 @@ func observe(t *testing.T, r monitor.Request, length time.Duration) []result.Obs
 		t.Fatal(err)
 	}
 	time.Sleep(length) //house:sleep what happens in this time is measured
-	return w.Stop().Cut(began, time.Since(began))
+	return w.Stop().Cut(began, 0, time.Since(began))
 }
 
 // TestWatchLiveBusy holds the watch of a busy child against the kernel's count.
@@ -223,7 +223,7 @@ func TestFollowLive(t *testing.T) {
 	}
 	time.Sleep(1300 * time.Millisecond) //house:sleep what happens in this time is watched
 	took := time.Since(began)
-	host := find(t, w.Stop().Cut(began, took), result.OfHost, "far")
+	host := find(t, w.Stop().Cut(began, 0, took), result.OfHost, "far")
 	if err := <-served; err != nil {
 		t.Errorf("the far side: %v", err)
 	}
@@ -292,7 +292,7 @@ func TestWatchLiveJVM(t *testing.T) {
 		return false
 	}
 	await(t, w, collects) // the machine first compiles its program
-	all := w.Stop().Cut(began, time.Since(began))
+	all := w.Stop().Cut(began, 0, time.Since(began))
 	vm := find(t, all, result.OfJVM, "app")
 	t.Logf("collections %v, ratio %v, compiled %v, facts %v", vm.Series[result.GCCount], vm.Series[result.GCTime], vm.Series[result.Compilations], vm.Facts)
 	if vm.Totals[result.GCCount] < 2 || vm.Window(result.HeapMax, math.Inf(1)).Max() > 64<<20 || vm.Totals[result.Classes] < 1 {

@@ -24,7 +24,7 @@ func FuzzNews(f *testing.F) {
 		n := &nearSide{rw: said{bytes.NewReader(text), io.Discard}, news: newLines(bytes.NewReader(text)), recorder: newRecorder(time.Now()), heads: map[int]*Head{}}
 		n.read()
 		r := n.recorder.recording()
-		for _, o := range r.Cut(r.Epoch, time.Second) {
+		for _, o := range r.Cut(r.Epoch, 0, time.Second) {
 			for metric, values := range o.Series {
 				if len(values) != len(o.AtUS) {
 					t.Errorf("%s: got %d values at %d times", metric, len(values), len(o.AtUS))

@@ -129,7 +129,7 @@ func (w *world) watch(r monitor.Request, steps ...func()) []result.Observed {
 			time.Sleep(500 * time.Millisecond) //house:sleep the clock of the bubble
 			synctest.Wait()
 		}
-		all = watcher.Stop().Cut(start, time.Duration(len(steps)-1)*time.Second)
+		all = watcher.Stop().Cut(start, 0, time.Duration(len(steps)-1)*time.Second)
 	})
 	return all
 }
