@@ -136,8 +136,9 @@ func (b *Book) variant(name, words string) ([]Trial, error) {
 const coldFrom = 0.25
 
 // counts reports whether a text may conclude something from some variants of an
-// experiment: it was measured, some trial of each is not invalid, and none of
-// those that count was of a virtual machine that was cold.
+// experiment: it was measured, some trial of each is not invalid, and of those
+// that count not even half, on which a median would rest, were of virtual machines
+// that were cold.
 func (b *Book) counts(name string, words ...string) (bool, error) {
 	if !b.has(name) {
 		return false, nil
@@ -147,7 +148,8 @@ func (b *Book) counts(name string, words ...string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(trials, func(t Trial) bool { return t.Verdict == result.Invalid || t.Compiling > coldFrom }) {
+		invalid := slices.ContainsFunc(trials, func(t Trial) bool { return t.Verdict == result.Invalid })
+		if invalid || stats.Median(over(trials, func(t Trial) float64 { return t.Compiling })) > coldFrom {
 			return false, nil
 		}
 	}
