@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -81,6 +82,16 @@ func sshd(t *testing.T) (port int, home string) {
 	return port, home
 }
 
+// reachable runs an sshd that this test and the programs that it starts may use,
+// and returns its port.
+func reachable(t *testing.T) int {
+	t.Helper()
+	port, home := sshd(t)
+	t.Setenv("HOME", home)
+	t.Setenv("SSH_AUTH_SOCK", "")
+	return port
+}
+
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -96,9 +107,7 @@ func freePort(t *testing.T) int {
 func TestOverSSH(t *testing.T) {
 	need(t, "nginx", "apt-get install nginx-core")
 	needRoot(t)
-	port, sshHome := sshd(t)
-	t.Setenv("HOME", sshHome)
-	t.Setenv("SSH_AUTH_SOCK", "")
+	port := reachable(t)
 	home := t.TempDir()
 	experiment, file := filepath.Join(home, "far.yaml"), filepath.Join(home, "result.json")
 	if err := os.WriteFile(experiment, fmt.Appendf(nil, sshExperiment, port), 0o600); err != nil {
@@ -128,5 +137,31 @@ func TestOverSSH(t *testing.T) {
 	}
 	if copies, _ := filepath.Glob(filepath.Join(os.TempDir(), "prony-????????????????-????????")); len(copies) > 0 {
 		t.Errorf("copies of the program are left: %v", copies)
+	}
+}
+
+// TestScaleAutoOverSSH: limits are reduced to what the other host has, which is
+// asked before anything starts there.
+func TestScaleAutoOverSSH(t *testing.T) {
+	needRoot(t)
+	port, home := reachable(t), t.TempDir()
+	text := fmt.Sprintf("prony: 1\nname: fitted\nhosts: {sut: ssh://root@127.0.0.1:%d}\nservices:\n  app:\n    catalog: hello\n    on: sut\n"+
+		"    limits: {cpus: 5000, memory: 900TiB}\nload: {target: app, connections: 4, duration: 500ms, warmup: 100ms}\nrepeat: 1\nscale: auto\n", port)
+	experiment, file := filepath.Join(home, "fitted.yaml"), filepath.Join(home, "result.json")
+	if err := os.WriteFile(experiment, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := withHome(t, home, "run", experiment, "-q", "--no-store", "--json", file)
+	if out.code != 0 && out.code != 1 {
+		t.Fatalf("status %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	for _, want := range []string{"scale auto", "cpus 5000 -> ", "for app: host sut has"} {
+		if !strings.Contains(out.stdout, want) {
+			t.Errorf("the report does not say %q:\n%s", want, out.stdout)
+		}
+	}
+	limits := readExperiment(t, file).Trials[0].Run.Services[0].Limits
+	if limits.CPUs <= 0 || limits.CPUs > float64(runtime.NumCPU()) || limits.Memory <= 0 || limits.Memory > 900<<30 {
+		t.Errorf("got %+v, want limits that a host with %d cores has", limits, runtime.NumCPU())
 	}
 }

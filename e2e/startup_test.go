@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,12 @@ import (
 // under its limit, and up to 1000 until it is warm.
 const startupFile = `prony: 1
 name: startup
+%HOSTS%
 services:
   app:
     process: {command: [%PRONY%, target, --addr, '${host}:${port}']}
     limits: {cpus: 0.2, startup_cpus: 1}
+    %ON%
 load: {target: app, path: /work/1ms, connections: 4, warmup: 3s, duration: 3s}
 repeat: 1
 `
@@ -25,10 +28,18 @@ repeat: 1
 // request costs is that of the window.
 func TestStartupLimit(t *testing.T) {
 	needRoot(t)
+	t.Run("here", func(t *testing.T) { startupLimit(t, "", "") })
+	t.Run("over ssh", func(t *testing.T) {
+		port := reachable(t)
+		startupLimit(t, fmt.Sprintf("hosts: {sut: ssh://root@127.0.0.1:%d}", port), "on: sut")
+	})
+}
+
+func startupLimit(t *testing.T, hosts, on string) {
 	home := t.TempDir()
 	file, out := filepath.Join(home, "startup.yaml"), filepath.Join(home, "result.json")
-	text := []byte(strings.ReplaceAll(startupFile, "%PRONY%", binary))
-	if err := os.WriteFile(file, text, 0o600); err != nil {
+	text := strings.NewReplacer("%PRONY%", binary, "%HOSTS%", hosts, "%ON%", on).Replace(startupFile)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := withHome(t, home, "run", file, "-q", "--no-store", "--json", out); got.code != 0 && got.code != 1 {

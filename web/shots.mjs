@@ -1,5 +1,5 @@
 // Screenshots of a page: node shots.mjs URL OUT-DIR
-// or of a report's Java services over time: node shots.mjs --java OUT-DIR URL
+// or of one trial's Java services over time: node shots.mjs --java PICTURE.png URL
 // or of every page of prony serve: node shots.mjs --pages OUT-DIR [ADDRESS]
 // where ADDRESS is a server that runs; without one it starts its own, with fixtures.
 // Writes NAME-desktop.png, NAME-dark.png and NAME-phone.png of the first screen,
@@ -18,11 +18,11 @@ if (url === "--pages") {
   await pictures(out, address?.replace(/\/$/, ""));
   process.exit(0);
 }
-mkdirSync(out, { recursive: true });
 if (url === "--java") {
-  await java(address);
+  await java(address, out);
   process.exit(0);
 }
+mkdirSync(out, { recursive: true });
 const name = (new URL(url).pathname.split("/").filter(Boolean).at(-1) ?? "page").replace(/\.html$/, "");
 const browser = await launch();
 for (const [look, options, fullPage] of [
@@ -37,20 +37,21 @@ for (const [look, options, fullPage] of [
 }
 await browser.close();
 
-/** Writes java.png: the response times and what the virtual machines did, one below the other. */
-async function java(report) {
+/** Writes the response times and what the virtual machines did, one below the other. */
+async function java(report, picture) {
   const browser = await launch();
-  const { page } = await open(browser, report, { viewport: { width: 1100, height: 900 } });
+  const { page } = await open(browser, report, { viewport: { width: 1100, height: 2400 } });
   const found = await page.evaluate(() => {
     const section = document.querySelector("#time");
     const heading = [...section.querySelectorAll("h3")].find((h) => h.textContent === "Java virtual machines");
     const times = [...section.querySelectorAll("figure")].find((f) => f.textContent.includes("Response time"));
     if (!heading || !times) return false;
-    const kept = [times, heading, heading.nextElementSibling];
-    section.replaceChildren(...kept);
+    section.replaceChildren(times, heading, heading.nextElementSibling);
+    for (const details of section.querySelectorAll("details")) details.remove();
+    document.querySelector("header")?.remove();
     return true;
   });
-  if (!found) throw new Error("no Java service in this report");
-  await page.locator("#time").screenshot({ path: join(out, "java.png") });
+  if (!found) throw new Error("no Java service in this report: prony report SOURCE --trial N -o REPORT.html writes that of one trial");
+  await page.locator("#time").screenshot({ path: picture });
   await browser.close();
 }

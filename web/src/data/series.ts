@@ -112,7 +112,7 @@ const SPECS: Spec[] = [
   { id: "retransmits", title: "TCP segments sent again", unit: "rate", group: "network", take: [["host", "tcp_retransmits_rate", ""]] },
   { id: "queue", title: "Connections waiting to be accepted", unit: "count", group: "network", take: [["service", "accept_queue_count", ""]] },
   { id: "gc", title: "Garbage collection and safepoints, share of the time", unit: "share", group: "jvm", take: [["jvm", "gc_ratio", "GC"], ["jvm", "safepoint_ratio", "safepoints", true]] },
-  { id: "compile", title: "Java compiler", unit: "cores", group: "jvm", take: [["jvm", "compile_cores", ""]] },
+  { id: "compile", title: "Compiling, seconds a second, counted as each ends", unit: "count", group: "jvm", take: [["jvm", "compile_cores", ""]] },
   { id: "server", title: "Requests, as the server counts them", unit: "rate", group: "server", take: [["server", "requests_rate", ""]] },
   { id: "active", title: "Connections, as the server counts them", unit: "count", group: "server", take: [["server", "active_count", "active"], ["server", "waiting_count", "idle", true]] },
 ];
@@ -175,7 +175,7 @@ function statesPanel(m: Observed, left: string): Panel {
   ]);
   const every = m.facts?.["thread_dumps_every"];
   const notes = [
-    states.length === 0 ? "states are read where an experiment asks for thread_dumps" : `states by a thread dump${every ? ` every ${every}` : ""}, which stops the machine for some milliseconds; a thread that waits for a socket is runnable`,
+    states.length === 0 ? "states are read where an experiment asks for thread_dumps" : `states by thread dumps${every ? `, ${every} apart, or further where they would take more than 1% of the time` : ""}; a thread that waits for a socket is runnable`,
     left,
   ];
   return {
