@@ -27,7 +27,7 @@ describe("the charts of a Java virtual machine", () => {
   test("threads by state, as far as they were read", () => {
     const all = javaPanels([machine({ java_threads_count: [9, 9, 9], threads_runnable_count: [1, 1, 1], threads_waiting_count: [5, 5, 5] }, { facts: { thread_dumps_every: "5s" } })]);
     expect(labels(all, "Java threads by state")).toEqual(["runnable", "waiting", "all"]);
-    expect(all.find((p) => p.title === "Java threads by state")?.note).toContain("every 5s");
+    expect(all.find((p) => p.title === "Java threads by state")?.note).toContain("5s apart");
     const none = javaPanels([machine({ java_threads_count: [9, 9, 9] })]);
     expect(labels(none, "Java threads by state")).toEqual(["all"]);
     expect(none.find((p) => p.title === "Java threads by state")?.note).toContain("thread_dumps");
