@@ -37,6 +37,7 @@ take frameworks-200m "windows of 10 s, 6 repeats" --repeat 6 --set load.duration
 take nginx-or-zuul "windows of 10 s, 6 repeats" --repeat 6 --set load.duration=10s
 take gateways "500 requests/s, windows of 10 s, 6 repeats" --repeat 6 --set load.warmup=auto --set load.rate=500/s
 take generators "windows of 10 s after 2 s, 6 repeats" --repeat 6 --set load.with=prony,wrk,ab,h2load,gatling
+
 # picture NAME SERVICE ONLY: one trial with thread states, as a picture.
 picture() {
 	name=$1 service=$2 only=$3
